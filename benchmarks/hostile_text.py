@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 
 from holdfast.brief import roles
 from holdfast.brief.summary_coverage import contents_of
-from holdfast.memory import results, words
-from holdfast.memory.sources import calls as memory_calls
-from holdfast.memory.sources import source
-from holdfast.memory.topics import topic
-from holdfast.memory.topics.topic_index import TopicIndex
+from holdfast.memory import item, results, topic, words
+from holdfast.memory import turns as memory_turns
+from holdfast.memory.topic_store import TopicIndex
 from holdfast.record import (
     agents,
     calls,
@@ -174,11 +172,11 @@ READERS: dict[str, Reader] = {
     "brief.summary_coverage: the user's words": _coverage_of_words,
     "memory.results": lambda text: results.snippet(text, ("login", "a")),
     "memory.results: title": results.snippet_title,
-    "memory.sources.calls: ends": memory_calls.ends,
-    "memory.sources.calls: searched": lambda text: list(memory_calls.searched_parts(text)),
-    "memory.sources.source": source.pieces,
-    "memory.topics.topic": lambda text: topic.parse(text, "a.md"),
-    "memory.topics.topic_index": lambda text: TopicIndex.parse(text.encode()).files(),
+    "memory.turns: ends": memory_turns.ends,
+    "memory.turns: commands": memory_turns.asks_us,
+    "memory.item": item.pieces,
+    "memory.topic": lambda text: topic.parse(text, "a.md"),
+    "memory.topic_store": lambda text: TopicIndex.parse(text.encode()).files(),
     "memory.words: query": words.parse_query,
     "memory.words: plain": words.plain,
     "memory.words: parts": words.name_parts,

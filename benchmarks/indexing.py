@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.memory.index.sqlite_index import Embedded
-from holdfast.memory.sources import turns
+from holdfast.memory import turns
+from holdfast.memory.sqlite_index import Embedded
 
 ROUNDS = 3
 MEGABYTES = 50

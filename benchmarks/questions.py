@@ -25,9 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from holdfast.memory import locations, sync
-from holdfast.memory.embed import embedders
-from holdfast.memory.index import engines
+from holdfast.memory import embedders, engines, locations, sync
 from holdfast.memory.recall import recall
 from holdfast.memory.results import FoundItem
 
@@ -85,7 +83,7 @@ def _asked(one: dict[str, Any], project: str, items: int, *, by_keyword: bool) -
 
 def _whole(result: FoundItem) -> str:
     """All a result holds: what was asked in its turn, and the words that were found there."""
-    return f"{result.item.title} {result.text} {result.rest}"
+    return f"{result.item.title} {result.text}"
 
 
 def _shown(result: FoundItem) -> str:

@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.recall_set import labelled
 from benchmarks.search import engine
-from holdfast.memory import sync, words
-from holdfast.memory.embed import embedders
-from holdfast.memory.embed.embedders import NoEmbedder
-from holdfast.memory.index.interface import Index, SearchFilter
+from holdfast.memory import embedders, sync, words
+from holdfast.memory.embedders import NoEmbedder
+from holdfast.memory.index import Index, SearchFilter
 from holdfast.memory.item import TURN, Item
 from holdfast.memory.recall import search_indexes
 

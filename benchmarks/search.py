@@ -23,13 +23,12 @@ from benchmarks.databases import both, kept
 from benchmarks.search_cold import cold, query_ms
 from benchmarks.search_texts import MODEL, SIZE, Texts, copied, filled, settle
 from holdfast.hub.store.store import Store
-from holdfast.memory import words
-from holdfast.memory.embed import vector
-from holdfast.memory.embed.embedders import NoEmbedder
-from holdfast.memory.index.interface import Index, SearchFilter
-from holdfast.memory.index.postgres_index import Shared
-from holdfast.memory.index.sqlite_index import Embedded
+from holdfast.memory import vector, words
+from holdfast.memory.embedders import NoEmbedder
+from holdfast.memory.index import Index, SearchFilter
+from holdfast.memory.postgres_index import Shared
 from holdfast.memory.recall import each, rank_results
+from holdfast.memory.sqlite_index import Embedded
 
 QUERIES, RUNS = 40, 3
 Row = tuple[str, str, str]

@@ -17,7 +17,7 @@ BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 
 def query_ms() -> float:
     """Embedding one question with the real model, warm."""
-    from holdfast.memory.embed.onnx import minilm
+    from holdfast.memory.onnx import minilm
 
     model = minilm()
     texts = [f"why did we change the {word} of the staging server" for word in "abcdefghij"]

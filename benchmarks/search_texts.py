@@ -13,11 +13,10 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.memory.embed import vector
-from holdfast.memory.index import postgres_vectors
-from holdfast.memory.index.interface import Index
-from holdfast.memory.index.postgres_index import COLUMNS, Shared
+from holdfast.memory import vector
+from holdfast.memory.index import COLUMNS, Index
 from holdfast.memory.item import TURN, Item
+from holdfast.memory.postgres_index import NEAR, Shared
 
 SIZE, CLUSTERS = 384, 200
 VOCABULARY, ZIPF = 60_000, 1.07
@@ -77,8 +76,8 @@ def filled(index: Index, texts: Texts, count: int) -> tuple[float, float]:
         missing = index.without_vector(THREAD)
         made = vector.encode(texts.vectors(len(missing)))
         began = time.perf_counter()
-        keys = [(place, told) for place, told, _ in missing]
-        index.put_vectors(MODEL, dict(zip(keys, made, strict=True)))
+        for one, kept in zip(missing, made, strict=True):
+            index.put_vectors(MODEL, one.place, one.hash, [kept])
         spent[1] += time.perf_counter() - began
     return count / spent[0], count / spent[1]
 
@@ -97,7 +96,7 @@ def copied(index: Index, to: Index, turn: int) -> None:
     index.store.write(copy)
 
 
-_ITEM = f"place, hash, {COLUMNS}, length, words"
+_ITEM = f"place, hash, {COLUMNS}, length, words, embedded"
 _TURNED = (
     "CAST(subvector(CAST(vector AS halfvec(384)), CAST(:turn AS int) + 1, CAST(:rest AS int)) "
     "|| subvector(CAST(vector AS halfvec(384)), 1, CAST(:turn AS int)) AS halfvec)"
@@ -105,8 +104,8 @@ _TURNED = (
 _COPY = (
     f"""INSERT INTO recall_items (project, {_ITEM}) SELECT :to, {_ITEM} FROM recall_items
         WHERE project = :source""",
-    f"""INSERT INTO recall_vectors (project, place, size, vector)
-        SELECT :to, place, size, {_TURNED} FROM recall_vectors WHERE project = :source""",
+    f"""INSERT INTO recall_vectors (project, place, piece, size, vector)
+        SELECT :to, place, piece, size, {_TURNED} FROM recall_vectors WHERE project = :source""",
     """INSERT INTO recall_projects (project, items, words, vectors, embedder)
         SELECT :to, items, words, vectors, embedder FROM recall_projects WHERE project = :source""",
 )
@@ -121,5 +120,5 @@ def settle(indexes: Sequence[Index]) -> None:
 
 def _indexed(connection: Connection) -> None:
     connection.exec_driver_sql("SET LOCAL maintenance_work_mem = '512MB'")
-    connection.exec_driver_sql(postgres_vectors.NEAR)
+    connection.exec_driver_sql(NEAR)
     connection.exec_driver_sql("ANALYZE recall_items, recall_vectors")

@@ -23,7 +23,7 @@ from holdfast.checkpoint.write import keep
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.projection import projection_file
 from holdfast.memory import locations as memory_places
-from holdfast.memory.sources import sessions
+from holdfast.memory import sessions
 from holdfast.plan import past
 from holdfast.record import model as record
 from holdfast.segment import archived_topics, disk

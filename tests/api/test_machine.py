@@ -46,7 +46,7 @@ def test_a_search_finds_a_turn_and_leads_to_its_words(
     found = api.get("/api/search", params=asked).json()
     assert found["mode"] == "keyword"
     [result] = found["results"]
-    assert (result["session"], result["turns"]) == ("s1", [1, 1])
+    assert (result["session"], result["turns"]) == ("s1", [1, 2])
     assert result["project"] == script.project
     everywhere = api.get("/api/search", params={"q": "mareograph", "keyword": "true"}).json()
     assert [one["id"] for one in everywhere["results"]] == [result["id"]]

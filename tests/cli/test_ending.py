@@ -31,8 +31,8 @@ def test_a_signal_is_heard_before_a_wait_and_during_one_and_stays_heard() -> Non
 
 WHILE_A_MODEL_WORKS = """
 import threading
-from holdfast.memory.embed import embedders
-from holdfast.memory.embed.onnx import minilm
+from holdfast.memory import embedders
+from holdfast.memory.onnx import minilm
 
 model, is_working = minilm(), threading.Event()
 

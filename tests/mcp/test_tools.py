@@ -225,7 +225,7 @@ def test_what_was_said_is_found_again_and_shown_whole_as_reference(
     found = talk.good("recall", query="harbour master cubits")
     assert "not instructions" in found["reference"]
     first = found["results"][0]
-    assert "cubits" in first["snippet"]
+    assert "cubits" in first["title"]
     whole = talk.good("expand", id=first["id"])
     assert whole["text"].startswith("<holdfast-brief from=")
     assert "cubits, not in metres" in whole["text"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.memory.index import engines
+from holdfast.memory import engines
 
 if TYPE_CHECKING:
-    from holdfast.memory.embed.onnx import Onnx
+    from holdfast.memory.onnx import Onnx
 
 
 @pytest.fixture(autouse=True)
@@ -22,11 +22,11 @@ def nothing_held() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def model() -> Onnx:
     """The shipped one, loaded once: that takes a third of a second."""
-    from holdfast.memory.embed import onnx
+    from holdfast.memory import onnx
 
     return onnx.minilm()
 
 
 @pytest.fixture
 def one_model(model: Onnx, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.memory.embed.onnx.minilm", lambda: model)
+    monkeypatch.setattr("holdfast.memory.onnx.minilm", lambda: model)

@@ -76,7 +76,7 @@ def test_a_segment_leads_back_to_the_archived_turns(project: Path) -> None:
     found = recall(one.topic, project=str(project), kinds=["segment"]).found
     whole = expand(found[0].id, project=str(project))
     assert "port 5544" in whole.text
-    assert any("archived copy" in note for note in whole.notes)
+    assert any("from the copy" in note for note in whole.notes)
 
 
 def test_a_removed_copy_is_forgotten_by_the_next_search(project: Path) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.start import main
-from holdfast.memory import locations
+from holdfast.memory import engines, locations
 from holdfast.memory.errors import NewerIndex, NotFound, UnusableIndex
 from holdfast.memory.expand import expand
-from holdfast.memory.index import engines
 from holdfast.memory.recall import MADE_AGAIN, recall
 from holdfast.memory.sync import rebuild, sync_project
 from tests.memory.transcripts import a_session

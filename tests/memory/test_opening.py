@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.memory import sqlite_file
 from holdfast.memory.errors import DamagedIndex, NewerIndex, UnusableIndex
-from holdfast.memory.index import sqlite_file
 
 
 @pytest.mark.requirement("X6")

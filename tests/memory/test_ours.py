@@ -10,14 +10,12 @@ import pytest
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.sections import PLAN_MODE
 from holdfast.checkpoint.write import keep
+from holdfast.memory import turns
 from holdfast.memory.recall import recall
-from holdfast.memory.sources import calls, sessions, turns
-from holdfast.memory.sync import sync_project
 from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
-from holdfast.transcript.user_words import Words
 from tests.memory.transcripts import a_line, a_session, said, written
 from tests.plan.builders import a_piece, a_task
 
@@ -45,8 +43,8 @@ def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project
     a_session(project, "s1", words, "Both are read.")
     for query in ("gauge", "millimetres", "harbour plan"):
         found = recall(query, project=str(project), by_keyword=True).found
-        assert [(one.item.text, one.rest) for one in found] == [
-            ("Read the gauge\nHeights in millimetres.\n\nPlan: Harbour", "Both are read.")
+        assert [one.item.sayings for one in found] == [
+            ["Read the gauge\nHeights in millimetres.\n\nPlan: Harbour", "Both are read."]
         ]
     for query in ("decided", "stub linters", "batch", "session before", "walrus", "broke"):
         assert matched(project, query) == [], query
@@ -70,9 +68,8 @@ def test_what_a_checkpoint_says_for_want_of_words_is_not_found(project: Path) ->
             sections=sections,
         )
     )
-    assert matched(project, "make") == ["`make boat`"]
-    assert matched(project, "moor") == ["[ ] moor the boat"]
-    assert len(matched(project, "boat")) == 1, "a session's checkpoints are one result"
+    [said] = matched(project, "boat")
+    assert "`make boat`" in said and "[ ] moor the boat" in said
     for ours in ("holdfast search", "branch", "open", "mode"):
         assert matched(project, ours) == [], ours
 
@@ -102,7 +99,7 @@ def test_looking_for_a_thing_is_no_second_finding_of_it(
     lines[-2]["message"]["content"] = command
     written(project, "s1", lines)
     assert matched(project, "walrus") == []
-    assert matched(project, "pier") == ["On the pier."]
+    assert [text[-12:] for text in matched(project, "pier")] == ["On the pier."]
 
 
 @pytest.mark.requirement("M2")
@@ -113,8 +110,8 @@ def test_other_commands_of_ours_are_work_like_any_other(project: Path) -> None:
     ):
         block = a_line("assistant", [{"type": "tool_use", "name": name, "input": given}], 3, "s1")
         written(project, "s1", [*said("s1", "run it", "I will."), block])
-        assert (matched(project, "walrus") == ["I will."]) == ("command" in given)
-    assert not calls.asks_us("echo holdfast search")
+        assert bool(matched(project, "walrus")) == ("command" in given)
+    assert not turns.asks_us("echo holdfast search")
 
 
 @pytest.mark.requirement("M2")
@@ -127,18 +124,3 @@ def test_what_stands_in_a_fence_of_ours_is_not_found_whoever_quotes_it(project: 
     assert matched(project, "walrus sleeps") == []
     for word in ("seal", "pelican", "otter", "heron"):
         assert len(matched(project, word)) == 1, word
-
-
-@pytest.mark.requirement("M2", "M3")
-def test_what_an_older_holdfast_took_in_is_read_again(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a_session(project, "s1", f"seal {FENCED}", "It sleeps.")
-    with monkeypatch.context() as before:
-        for module in (sessions, turns):
-            before.setattr(module, "HOW", 1)
-        before.setattr(turns, "own_words", lambda texts, _author: Words("\n".join(texts)))
-        sync_project(str(project))
-        assert len(matched(project, "walrus")) == 1
-    assert matched(project, "walrus") == []
-    assert len(matched(project, "seal")) == 1

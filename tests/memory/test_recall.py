@@ -5,17 +5,12 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from holdfast.memory import locations
+from holdfast.memory import engines, locations
 from holdfast.memory.errors import FitsSeveral, NotFound
-from holdfast.memory.expand import expand
-from holdfast.memory.full_text import read_full_text
-from holdfast.memory.index import engines
-from holdfast.memory.item import MESSAGE, Item
-from holdfast.memory.ranking import Hit, Rank, results
+from holdfast.memory.expand import expand, read_full_text
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync_project
 from tests.memory.transcripts import a_memory, a_session, said
@@ -40,8 +35,8 @@ def project(tmp_path: Path) -> Path:
 def test_what_was_said_is_found_by_its_words(project: Path) -> None:
     a_session(project, "s1", *TALK)
     [first, *_] = recall("staging database port", project=str(project)).found
-    assert (first.item.by, first.item.text) == ("user", TALK[0])
-    assert TALK[1] in first.rest and "5544" in first.snippet
+    assert first.item.sayings == [TALK[0], TALK[1]]
+    assert first.title == TALK[0] and "5544" in first.snippet
 
 
 @pytest.mark.requirement("M6")
@@ -49,7 +44,7 @@ def test_a_result_names_the_lines_it_came_from_and_expands_to_them(project: Path
     path = a_session(project, "s1", *TALK)
     [first, *_] = recall("blue pipeline", project=str(project)).found
     assert (first.item.file, first.item.session) == (str(path), "s1")
-    assert (first.item.first_turn, first.item.uuids) == (2, ("s1-3",))
+    assert (first.item.first_turn, first.item.uuids) == (2, ("s1-2", "s1-3"))
     whole = expand(first.id, project=str(project))
     assert "Deployments go through the blue pipeline on Tuesdays." in whole.text
     assert "Staging runs" not in whole.text
@@ -131,7 +126,7 @@ def test_a_long_turn_is_expanded_piece_by_piece_without_a_gap(project: Path) -> 
         offset = piece.more
         if not offset:
             break
-    assert "".join(parts) == f"model: zebra {words}"
+    assert "".join(parts) == f"user: tell me\nmodel: zebra {words}"
 
 
 @pytest.mark.requirement("M2")
@@ -143,56 +138,33 @@ def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None
     with path.open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in more)
     after = sync_project(str(project))
-    assert before.items == 4
-    assert after.items == 3  # the last one may not have been whole: it is read again
+    assert before.items == 2
+    assert after.items == 2  # the last one may not have been whole: it is read again
     found = recall("Heron cache deployments", project=str(project), limit=50).found
     texts = [one.item.text for one in found]
-    assert texts[0] == "The cache belongs to team Heron."
+    assert found[0].item.sayings[-1] == "The cache belongs to team Heron."
     assert len(texts) == len(set(texts)) == len({one.id for one in found})
 
 
 @pytest.mark.requirement("M2")
-def test_what_was_said_twice_is_given_once_and_in_the_place_of_the_better(project: Path) -> None:
-    index: Any = None
+def test_what_was_said_twice_is_given_once(project: Path) -> None:
     words = "the gauge at the north pier is read every day"
-    told = [(0.9, words), (0.5, "other"), (0.3, f"{words} now"), (0.1, "other")]
-    hits = [
-        Hit(Rank(score, 0, 0, 0), place, Item(str(score), "memory", text), index)
-        for place, (score, text) in enumerate(told)
-    ]
-    found = results(hits, 10)
-    assert [(one.hit.item.text, one.rank.score) for one in found] == [(words, 0.9), ("other", 0.5)]
+    a_session(project, "s1", words, "Noted.")
+    a_session(project, "s2", words, "Noted.")
+    assert len(recall("north pier gauge", project=str(project)).found) == 1
 
 
-def _message(text: str, rank: Rank, place: int = 0) -> Hit:
-    index: Any = None
-    return Hit(rank, place, Item(f"message-{place}", MESSAGE, text, by="user"), index)
-
-
-@pytest.mark.requirement("M2")
-def test_a_greeting_needs_a_word_of_the_query_or_a_near_meaning() -> None:
-    """A short text is near to many questions and answers none."""
-    index: Any = None
-    wanted = Item("m", "memory", "Use sqlite for the orders: one file is easy to back up.")
-    line = Hit(Rank(0.7, 0, 0.7, 0), 9, wanted, index)
-    far, near = Rank(0.5, 0, 0.5, 0), Rank(1.0, 0, 1.0, 0)
-    assert results([_message("hi bob", far)], 10) == []
-    found = results([_message("hi bob", near), line], 10)
-    assert [one.hit.item.text for one in found] == [wanted.text, "hi bob"]
-    [named] = results([_message("hi bob", Rank(0.4, 0.3, 0.1, 0))], 10)
-    assert named.rank.score == pytest.approx(0.4)
-    long = "The schema of the orders is ready, and the tests of it pass."
-    assert results([_message(long, far)], 10)[0].rank.score == 0.5
-
-
-@pytest.mark.requirement("M2")
-def test_a_message_gets_nothing_from_the_one_beside_it_and_what_has_no_score_is_no_result() -> None:
-    beside = [_message("The schema of the orders is ready now, bob.", Rank(0.6, 0, 0, 0.6))]
-    assert results(beside, 10) == []
-    index: Any = None
-    nothing = Hit(Rank(0, 0, 0, 0), 1, Item("m", "memory", "words"), index)
-    assert results([nothing], 10) == []
-    assert len(results([nothing], 10, by_turn=False)) == 1, "who asks for a kind gets the nearest"
+@pytest.mark.requirement("M2", "M6")
+def test_a_segment_that_only_quotes_its_turns_is_no_second_result(project: Path) -> None:
+    a_session(project, "s1", *TALK)
+    for name, text in (("s1_seg_1", TALK[3]), ("s1_seg_2", "The blue pipeline needs two keys.")):
+        made = a_segment(name, compressed_content=text, topic="", session_id="s1")
+        made.metadata.project = str(project)
+        kept(made)
+    found = recall("blue pipeline", project=str(project)).found
+    assert [one.id for one in found if one.kind == "segment"] == ["segment-s1_seg_2"]
+    alone = recall("blue pipeline", project=str(project), kinds=("segment",)).found
+    assert len(alone) == 2, "who asks for the kind gets both"
 
 
 @pytest.mark.requirement("M2")
@@ -224,7 +196,7 @@ def test_a_damaged_index_is_set_aside_made_again_and_said(project: Path, damage:
     for tail in ("-wal", "-shm"):
         path.with_name(path.name + tail).unlink(missing_ok=True)
     answer = recall("bastion", project=str(project))
-    assert answer.found[0].text == TALK[1]
+    assert TALK[1] in answer.found[0].text
     if damage:  # an empty file is simply filled
         assert any("made again" in note for note in answer.notes)
         assert [one.read_bytes() for one in path.parent.glob("*.damaged-*")] == [damage]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from holdfast.memory.embed.embedders import NoEmbedder
-from holdfast.memory.embed.worker import Worker
+from holdfast.memory.embedders import NoEmbedder
+from holdfast.memory.worker import Worker
 from tests.waiting import until
 
 if TYPE_CHECKING:
-    from holdfast.memory.embed.onnx import Onnx
+    from holdfast.memory.onnx import Onnx
 
 pytestmark = pytest.mark.requirement("M2")
 TEXTS = ["the ferry leaves at nine", "it does", "a longer sentence about the harbour light"] * 4

@@ -10,7 +10,7 @@ import pytest
 from holdfast.brief.compose import compose
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.checkpoint.sections import sections_of, snapshot_of
-from holdfast.memory import transcript_text
+from holdfast.memory.expand import read_turns_of
 from holdfast.memory.item import Item
 from holdfast.record import model
 from holdfast.record.model import Record
@@ -109,7 +109,7 @@ def test_the_text_of_old_turns_names_nobody_else_the_user(name: str, tmp_path: P
     path = FORGED[name]().written(tmp_path)
     item = Item("turn-1", "turn", "", file=str(path), first_turn=1, last_turn=99, uuids=("u-1",))
     for one in (item, item._replace(uuids=())):
-        lines = transcript_text.text(one).splitlines()
+        lines = read_turns_of(one).splitlines()
         assert not any(EVIL in line for line in lines if line.startswith("user: "))
 
 

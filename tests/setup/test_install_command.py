@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from holdfast.cli.setup.install import install, uninstall
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.executable import console_command, typed_command
-from holdfast.memory.topics.topic_store import remember
+from holdfast.memory.topic_store import remember
 from holdfast.settings import load as settings_load
 from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
 from holdfast.setup.install import installed_commands

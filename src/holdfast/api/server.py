@@ -33,9 +33,8 @@ from holdfast.hub.repair import rebuild
 from holdfast.hub.store import write_health
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
+from holdfast.memory import embedders, sessions
 from holdfast.memory.background import Filler
-from holdfast.memory.embed import embedders
-from holdfast.memory.sources import sessions
 from holdfast.watcher.loop import Watcher
 from holdfast.wire import log
 

@@ -234,7 +234,7 @@ def _leave_embedder(ending: SystemExit) -> None:
     """
     if threading.active_count() < 2:
         return
-    from holdfast.memory.embed.embedders import THREAD
+    from holdfast.memory.embedders import THREAD
 
     if any(one.name == THREAD for one in threading.enumerate()):
         os._exit(ending.code if isinstance(ending.code, int) else int(ending.code is not None))

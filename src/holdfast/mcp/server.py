@@ -27,7 +27,7 @@ from holdfast.mcp import client_session, protocol
 from holdfast.mcp.answers import AnswerPages, sanitize
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
 from holdfast.mcp.tool_table import TOOLS
-from holdfast.memory.embed import embedders
+from holdfast.memory import embedders
 from holdfast.settings import secret_patterns
 from holdfast.window import history
 from holdfast.wire import log, places
@@ -318,7 +318,7 @@ class BackgroundWork:
             return
         self._filler.stop(STOP_SECONDS)
         self._watcher.stop(STOP_SECONDS)
-        from holdfast.memory.index import engines
+        from holdfast.memory import engines
 
         engines.release()
 

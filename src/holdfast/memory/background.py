@@ -18,11 +18,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from holdfast.files import lock
-from holdfast.memory import locations, sync
-from holdfast.memory.embed import embedders
-from holdfast.memory.embed.embedders import Embedder, NoEmbedder
-from holdfast.memory.index import engines
-from holdfast.memory.index.interface import Index
+from holdfast.memory import embedders, engines, locations, sync
+from holdfast.memory.embedders import Embedder, NoEmbedder
+from holdfast.memory.index import Index
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -87,7 +85,7 @@ class Filler:
     def _bring_up(self, project: str, makes_vectors: bool) -> None:
         index = engines.open_index(locations.resolve(project))
         self._take_in(index)
-        embedder = _embedder() if makes_vectors and sync.lacks_vectors(index) else None
+        embedder = _embedder() if makes_vectors and index.counts().missing else None
         left = 1 if embedder else 0
         while embedder and left and self._may_go_on():
             began = time.monotonic()

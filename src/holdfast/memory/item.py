@@ -1,7 +1,12 @@
-"""One thing that a search can find: its words, and where they were said."""
+"""What a search can find, and where it is read from.
+
+An entry is a whole: a turn of a session (what was asked, and what the model did and said), a
+checkpoint, a compressed segment, a decision, a message, a topic of Claude Code's memory.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from holdfast.files.digest import digest
@@ -13,10 +18,18 @@ KINDS = (MEMORY, CHECKPOINT, SEGMENT, DECISION, MESSAGE, TURN)
 FOREIGN = places.FOREIGN
 ID_CHARS = 12
 PAGE_CHARS = 5_000  # of a text that is printed in full
+HOW = 6  # increase it when other parts of sources are indexed: they are then read again
+POSITIONS = 1 << 32
+LONGEST_TEXT = 60_000
+PIECE_CHARS, MOST_PIECES = 1_200, 64
+SAYING = "\x1e"  # before each saying in the text of a turn
+_CUTS = ("\n\n", "\n", ". ", " ")
+Span = tuple[int, int]
+ALL: Span = (0, POSITIONS)
 
 
 class Item(NamedTuple):
-    """One item. `position` counts within its source, so the next position is its neighbour."""
+    """One entry. `position` counts within its source."""
 
     id: str
     kind: str
@@ -24,7 +37,7 @@ class Item(NamedTuple):
     position: int = 0
     title: str = ""
     more: str = ""  # belongs to it but counts less: commands, heads of results
-    by: str = ""  # user, model, an agent's name, or FOREIGN
+    by: str = ""  # the type of a topic, the sender of a message, or FOREIGN
     cold: bool = False
     session: str = ""
     agent: str = ""
@@ -43,9 +56,77 @@ class Item(NamedTuple):
     @property
     def hash(self) -> str:
         """A hash of the words, the same wherever they occur."""
-        return digest(f"{self.title}\0{self.text}\0{self.more}".encode("utf-8", "replace"))[:16]
+        return hash_of(f"{self.title}\0{self.text}\0{self.more}")
+
+    @property
+    def sayings(self) -> list[str]:
+        """What was said in a turn, in order: what was asked comes first, the answer last."""
+        return [one.strip() for one in self.text.split(SAYING) if one.strip()]
+
+
+class SourceRead(NamedTuple):
+    """The entries from position `start` on, and the state after reading."""
+
+    items: Sequence[Item]
+    state: str
+    start: int = 0
+    done: bool = True  # False: there is more to read
+
+    @property
+    def span(self) -> Span:
+        """The positions that were read: all from `start` on, or up to the last entry."""
+        if self.done:
+            return self.start, POSITIONS
+        return self.start, max((one.position + 1 for one in self.items), default=self.start)
+
+
+class MemorySource(NamedTuple):
+    """A file or a group of files that is indexed together. Its stamp changes with it. `read`
+    continues from a state that it returned before (empty: from the start). After the given time of
+    the monotonic clock it reads only as much as it needs to make progress."""
+
+    key: str
+    stamp: str
+    read: Callable[[str, float], SourceRead]
 
 
 def id_of(kind: str, *parts: str) -> str:
-    """Return an id that stays the same whenever the item is read again."""
+    """Return an id that stays the same whenever the entry is read again."""
     return f"{kind}-{digest(chr(0).join(parts).encode('utf-8', 'replace'))[:ID_CHARS]}"
+
+
+def hash_of(text: str) -> str:
+    return digest(text.encode("utf-8", "replace"))[:16]
+
+
+def clean(text: str) -> str:
+    """Remove what an index cannot store: NUL, and lone surrogates."""
+    text = text.replace("\0", " ")
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+def pieces_of(kind: str, title: str, text: str) -> list[str]:
+    """Return the pieces of an entry that get a vector each; the text of a turn begins with what
+    was asked, other entries need their title."""
+    whole = text.replace(SAYING, "") if kind == TURN else f"{title}\n{text}"
+    return pieces(whole) or [title]
+
+
+def pieces(text: str, most: int = PIECE_CHARS) -> list[str]:
+    """Cut a text at the end of a paragraph, a line, a sentence or at least a word: an embedder
+    reads about 250 tokens. The end of a very long text is left out."""
+    found: list[str] = []
+    start, end = 0, min(len(text.rstrip()), most * MOST_PIECES)
+    while start < end and len(found) < MOST_PIECES:
+        stop = end if end - start <= most else _cut(text, start, start + most)
+        found += filter(None, [text[start:stop].strip()])
+        start = stop
+    return found
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    for mark in _CUTS:
+        at = text.rfind(mark, start + (end - start) // 3, end)
+        if at >= 0:
+            return at + len(mark)
+    return end

@@ -1,6 +1,8 @@
 """Search by words always, and by meaning where there are vectors, in one ranking.
 
-Each result names its source, and `expand` shows the turns themselves.
+Words and meaning count 1:1, each as a share of its best score, where the best match holds all words
+of the query; where it holds few of them, words count less. Each result names its source, and
+`expand` shows the turns themselves.
 """
 
 from __future__ import annotations
@@ -9,32 +11,33 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from holdfast.memory import locations, ranking, sync, words
+from holdfast.memory import engines, locations, sessions, sync, words
 from holdfast.memory.errors import DamagedIndex, IndexBusy, OfIndex, in_words
-from holdfast.memory.index import engines
-from holdfast.memory.index.interface import Index, Many, Scores, SearchFilter
-from holdfast.memory.item import Item
-from holdfast.memory.ranking import Hit, Rank, results
-from holdfast.memory.results import FoundItem, SearchAnswer, describe_result
-from holdfast.memory.sources import sessions
+from holdfast.memory.index import Index, Many, NearPiece, Scores, SearchFilter
+from holdfast.memory.item import CHECKPOINT, DECISION, FOREIGN, LONGEST_TEXT, SEGMENT, TURN, Item
+from holdfast.memory.results import FoundItem, Hit, Rank, SearchAnswer, describe_result
+from holdfast.memory.sync import Report, report_nothing
 from holdfast.text.numbers import counted
 from holdfast.wire import places
 
-BY_WORDS, BY_MEANING = 500, 300  # candidates of each search, divided among the indexes ...
+BY_WORDS, BY_MEANING = 300, 200  # candidates of each search, divided among the indexes ...
 # ... but at least this many, so that a search of ten projects takes as long as one
 LEAST_OF_EACH = 50
-LEAST = 100  # of a kind that the question asks for
-# times the wanted number: many belong to one turn, or say the same
-LOOKED_AT, LOOKED_AT_LEAST = 5, 200
+LOOKED_AT, LOOKED_AT_LEAST = 3, 40  # times the wanted number: several may say the same
 AT_ONCE = 4
 MOST = 200
+BESIDE = 0.3
+LEAST_COVERAGE = 0.2
+UNKNOWN = 0.5  # score by meaning of an entry without vectors, as a share of its score by words
+DERIVED = (CHECKPOINT, SEGMENT, DECISION)  # they quote turns, which are the better result
+LESS = 0.8  # weight of those
+SAME = 0.8  # share of its words that stand elsewhere, if a text says nothing else
+COMPARED_CHARS = 4_000
 MADE_AGAIN = "the index was made again"
+ONLY_WORDS = "searched by words only"
 HYBRID, KEYWORD = "hybrid", "keyword"
-NO_VECTORS = "searched by words only; `holdfast search --fill` adds search by meaning"
 NO_ITEMS = "nothing to search yet: this project has no session"
-# A weak match is reported, not left out, because its score does not tell an answer from none. Of
-# the 345 questions of benchmarks.retrieval 13 share no word with anything: their best scores are
-# .20 to .48, those of made-up words .17 to .24, and another embedder has another scale.
+# A weak match is reported, not left out, because its score does not tell an answer from none.
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
 READS_THE_REST = "a search with --project DIR reads the rest"
 S = TypeVar("S")
@@ -45,9 +48,8 @@ class _Scored(NamedTuple):
     """One index and its scores for a query."""
 
     of: Index
-    keyword: Scores
-    vector: Scores
-    asked: Scores  # items of the kind that the query asks for
+    said: Scores
+    near: dict[int, NearPiece]
 
 
 def recall(
@@ -59,16 +61,22 @@ def recall(
     cold: bool = False,
     everywhere: bool = False,
     by_keyword: bool = False,
+    seconds: float = sync.SYNC_SECONDS,
+    fill_seconds: float = 0.0,
+    report: Report = report_nothing,
 ) -> SearchAnswer:
-    """Search a project, or all indexed projects. With `by_keyword`, vectors are not used."""
+    """Search a project, or all known projects, after at most `seconds` of reading what is new
+    and `fill_seconds` of making vectors. With `by_keyword`, vectors are not used."""
     asked = words.parse_query(query)
     notes = list(asked.notes)
     wanted = SearchFilter(tuple(kinds), cold)
     with in_words():
         project = locations.resolve(project)
-        indexes = _open_indexes(project, everywhere, notes)
+        indexes = _open_indexes(project, everywhere, notes, seconds, report)
         if not indexes:
             return SearchAnswer([], [*notes, NO_ITEMS], KEYWORD, asked.terms)
+        if fill_seconds and not by_keyword:
+            _fill(indexes, fill_seconds, notes, report)
         while True:
             try:
                 return search_indexes(indexes, asked, limit, wanted, by_keyword, list(notes))
@@ -76,44 +84,67 @@ def recall(
                 indexes = _without(indexes, project, error, notes)
 
 
-def _open_indexes(project: str, everywhere: bool, notes: list[str]) -> list[Index]:
+def _fill(indexes: Sequence[Index], seconds: float, notes: list[str], report: Report) -> None:
+    """Make vectors that are missing, of the project itself first."""
+    from holdfast.memory import embedders
+
+    give_up = time.monotonic() + seconds
+    try:
+        for index in indexes:
+            left = give_up - time.monotonic()
+            if left > 0 and index.counts().missing:
+                embedder = embedders.current_embedder()
+                sync.fill_vectors(index, embedder, seconds=left, report=report)
+    except embedders.NoEmbedder as error:
+        notes.append(f"{ONLY_WORDS}: {error}")
+    except OfIndex:
+        pass  # the search itself reports it
+
+
+def _open_indexes(
+    project: str, everywhere: bool, notes: list[str], seconds: float, report: Report
+) -> list[Index]:
     """Open the project's own index, brought up to date, and all others, as far as there is time for
     those. An index that cannot be used is left out if there are others. None is made for a project
     of which there is nothing to search."""
+
+    def own() -> list[Index]:
+        return [] if sync.is_empty(project) else [_fresh(project, notes, seconds, report)]
+
     if not everywhere:
-        return _open_own(project, notes)
+        return own()
     try:
-        own = _open_own(project, notes)
-        _index_others(project, notes)
+        opened = own()
+        _sync_others(project, notes, seconds, report)
     except OfIndex as error:
         notes.append(f"left out: {error}")
-        if found := [*engines.other_indexes(project, notes)]:
-            return found
+        if others := [*engines.other_indexes(project, notes)]:
+            return others
         raise
-    return [*own, *engines.other_indexes(project, notes)]
+    return [*opened, *engines.other_indexes(project, notes)]
 
 
-def _open_own(project: str, notes: list[str]) -> list[Index]:
-    return [] if sync.is_empty(project) else [_fresh(project, notes)]
-
-
-def _index_others(project: str, notes: list[str]) -> None:
+def _sync_others(project: str, notes: list[str], seconds: float, report: Report) -> None:
     """Make the indexes of known projects that have none, and bring the others up to date, as far as
     time allows; note what was not. A team's database gets none of them unasked: only a search in a
     project's folder adds it there."""
     if engines.is_shared():
-        _note_unshared(project, notes)
+        shared = {project, *(one.project for one in engines.other_indexes(project, []))}
+        if missing := len(sessions.known_projects() - shared):
+            told = f"not searched: {counted(missing, 'project')} of this machine"
+            notes.append(
+                f"{told}, not in the team's database; a search with --project DIR adds one"
+            )
         return
-    give_up = time.monotonic() + sync.SYNC_SECONDS
-    missing = [one for one in reversed(sync.unindexed_projects()) if one != project]
+    give_up = time.monotonic() + seconds
+    missing_ones = [one for one in reversed(sync.unindexed_projects()) if one != project]
     known = sorted(sync.indexed_projects() - {project}, key=_changed_ms, reverse=True)
-    new, old = _sync_until(give_up, missing), _sync_until(give_up, known)
-    notes += [f"left out: {error}" for error in new.failed]
-    stale = old.partly + old.waiting + len(old.failed)  # the search itself reports a damaged one
+    new = _sync_until(give_up, missing_ones, notes, report)
+    old = _sync_until(give_up, known, [], report)  # the search itself reports a damaged one
     for left, state, hint in (
         (new.partly, "not read to the end yet", READS_THE_REST),
         (new.waiting, "not searched yet", "search again for all"),
-        (stale, "not brought up to date", READS_THE_REST),
+        (old.partly + old.waiting, "not brought up to date", READS_THE_REST),
     ):
         if left:
             notes.append(f"{state}: {counted(left, 'project')}; {hint}")
@@ -122,21 +153,23 @@ def _index_others(project: str, notes: list[str]) -> None:
 class _Unsynced(NamedTuple):
     partly: int  # projects that were read in part
     waiting: int  # projects there was no time for
-    failed: list[OfIndex]
 
 
-def _sync_until(give_up: float, projects: Sequence[str]) -> _Unsynced:
+def _sync_until(
+    give_up: float, projects: Sequence[str], notes: list[str], report: Report
+) -> _Unsynced:
     """Bring indexes up to date until a time; count those that are not."""
-    partly, failed = 0, list[OfIndex]()
+    partly = 0
     for at, one in enumerate(projects):
         seconds = give_up - time.monotonic()
         if seconds <= 0:
-            return _Unsynced(partly, len(projects) - at, failed)
+            return _Unsynced(partly, len(projects) - at)
+        report(at, len(projects) - at)
         try:
             partly += bool(sync.sync_index(engines.local(one), seconds=seconds).left)
         except OfIndex as error:
-            failed.append(error)
-    return _Unsynced(partly, 0, failed)
+            notes.append(f"left out: {error}")
+    return _Unsynced(partly, 0)
 
 
 def _changed_ms(project: str) -> int:
@@ -144,29 +177,50 @@ def _changed_ms(project: str) -> int:
     return places.modified_ms(locations.client_folder(project))
 
 
-def _note_unshared(project: str, notes: list[str]) -> None:
-    """Count the projects of this machine that the team's database does not have."""
-    shared = {project, *(one.project for one in engines.other_indexes(project, []))}
-    if missing := len(sessions.known_projects() - shared):
-        words = f"not searched: {counted(missing, 'project')} of this machine"
-        notes.append(f"{words}, not in the team's database; a search with --project DIR adds one")
-
-
 def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:
     """Handle a damaged index: the project's own is rebuilt once, another is left out."""
-    left = [one for one in indexes if getattr(one, "path", "") != error.path]
-    if not error.path or len(left) == len(indexes):
+    left = [one for one in indexes if one.path != error.path]
+    is_own = error.path == locations.index_file(project)
+    is_again = any(note.startswith(MADE_AGAIN) for note in notes)
+    if not error.path or len(left) == len(indexes) or (not is_own and not left):
         raise error
-    if error.path == locations.index_file(project):
-        if not isinstance(error, DamagedIndex) or any(
-            note.startswith(MADE_AGAIN) for note in notes
-        ):
+    if is_own:
+        if not isinstance(error, DamagedIndex) or is_again:
             raise error
         return [_again(project, error, notes), *left]
-    if not left:
-        raise error
     notes.append(f"left out: {error}")
     return left
+
+
+def _fresh(project: str, notes: list[str], seconds: float, report: Report) -> Index:
+    """Open the index and bring it up to date; a damaged one is rebuilt, with a note."""
+    if engines.is_shared():
+        from holdfast.hub.errors import StoreError
+
+        try:
+            return _sync(engines.open_index(project), notes, seconds, report)
+        except StoreError as error:
+            notes.append(f"the team's database was not asked, only this machine: {error}")
+    try:
+        return _sync(engines.local(project), notes, seconds, report)
+    except DamagedIndex as error:
+        return _again(project, error, notes)
+
+
+def _again(project: str, error: DamagedIndex, notes: list[str]) -> Index:
+    aside = engines.set_aside(project)
+    notes.append(f"{MADE_AGAIN}: {error}; the old one is {aside}")
+    return _sync(engines.local(project), notes, sync.SYNC_SECONDS, report_nothing)
+
+
+def _sync(index: Index, notes: list[str], seconds: float, report: Report) -> Index:
+    try:
+        done = sync.sync_index(index, seconds=seconds, report=report)
+        if done.left:
+            notes.append(f"not read yet: {counted(done.left, 'source')}; search again for all")
+    except IndexBusy:
+        notes.append("another process is taking in what is new: it may be missing here")
+    return index
 
 
 def search_indexes(
@@ -181,9 +235,32 @@ def search_indexes(
     notes = [] if notes is None else notes
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
     found = rank_results(indexes, asked, limit, wanted, vectors)
-    if found and not any(one.rank.keyword or one.rank.kind for one in found):
+    if found and not any(one.rank.keyword for one in found):
         notes.append(BY_MEANING_ALONE)
     return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD, asked.terms)
+
+
+def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
+    """Return the query's vector for each embedder of the indexes; note why one is missing."""
+    known = each(lambda one: one.counts(), indexes)
+    items, vectors = sum(one.items for one in known), sum(one.vectors for one in known)
+    if not items:
+        notes.append(NO_ITEMS)
+    if not vectors or not asked.text.strip():
+        if items and not vectors and not any(note.startswith(ONLY_WORDS) for note in notes):
+            notes.append(f"{ONLY_WORDS} so far: no entry has its vector yet")
+        return {}
+    from holdfast.memory import embedders
+
+    found = {}
+    for name in dict.fromkeys(one.embedder for one in known if one.vectors):
+        try:
+            found[name] = embedders.vector_of(asked.text, name)
+        except embedders.NoEmbedder as error:
+            notes.append(f"{ONLY_WORDS}: {error}")
+    if found and vectors < items:
+        notes.append(f"{items - vectors:,} of {items:,} entries are found by words only so far")
+    return found
 
 
 def rank_results(
@@ -199,79 +276,98 @@ def rank_results(
         max(LEAST_OF_EACH, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)
     )
     many = Many(by_words, by_meaning, everywhere=len(indexes) > 1)
-    leanings, wide = words.find_leanings(asked), words.widen(asked)
+    scored = each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
+    ranks = _rank(scored, asked, bool(vectors))
+    ranks.sort(key=lambda one: (-one[0].score, one[1]))
+    hits = _fetch(ranks[: max(limit * LOOKED_AT, LOOKED_AT_LEAST)], scored, wanted)
+    # What came with a repository is behind everything of our own. A stable sort: equal ones keep
+    # their order.
+    hits.sort(key=lambda one: (one.item.by == FOREIGN, -one.rank.score))
+    chosen = _distinct(hits) if not wanted.kinds else hits
+    return [describe_result(one, asked) for one in chosen[:limit]]
 
-    def score(one: Index) -> _Scored:
-        kind = _of_kind(one, wide, leanings, vectors, wanted) if leanings else {}
-        return _Scored(one, *one.scores(wide, vectors, many, wanted), kind)
 
-    scored = each(score, indexes)
-    best = ranking.Best.from_scores([one.keyword for one in scored], [one.vector for one in scored])
-    if vectors and best.keyword > 0:
-        best = best.told_by(words.coverage(asked, _best_text(scored, best.keyword)))
-    most = max(limit * LOOKED_AT, LOOKED_AT_LEAST)
-    order = [
-        (order, place, one.of)
-        for one in scored
-        for place, order in ranking.rank_places(
-            one.keyword, one.vector, best, most, one.asked
-        ).items()
-    ]
-    order.sort(key=lambda one: (-one[0].score, one[1]))
-    first = results(_fetch(order[:most], wanted), limit, by_turn=not wanted.kinds)
-    return [describe_result(one, wide) for one in first]
+def _rank(
+    scored: Sequence[_Scored], asked: words.Query, has_vectors: bool
+) -> list[tuple[Rank, int, int]]:
+    """Return the rank of each place in each index (by its number), as shares of the best."""
+    top_said = max((score for one in scored for score in one.said.values()), default=0.0)
+    top_near = max((near.score for one in scored for near in one.near.values()), default=0.0)
+    if has_vectors and top_said > 0:
+        # The best score by words stands for a text with all words of the query. The square root of
+        # their share is used, so that a few rare words still count.
+        coverage = words.coverage(asked, _best_text(scored, top_said))
+        top_said /= max(coverage, LEAST_COVERAGE) ** 0.5
+    found = []
+    for number, one in enumerate(scored):
+        ranks: dict[int, Rank] = {}
+        for place in one.said.keys() | one.near.keys():
+            said = one.said.get(place, 0.0) / top_said if top_said > 0 else 0.0
+            near = one.near.get(place)
+            meant = max(0.0, near.score / top_near) if near and top_near > 0 else 0.0
+            if has_vectors and near is None:
+                meant = UNKNOWN * said
+            ranks[place] = Rank(said + meant, said, meant)
+        beside: dict[int, float] = {}
+        for place, rank in ranks.items():
+            for neighbour in (place - 1, place + 1):
+                beside[neighbour] = beside.get(neighbour, 0.0) + BESIDE * rank.score
+        for place in ranks.keys() | beside.keys():
+            rank, more = ranks.get(place, Rank(0.0, 0.0, 0.0)), beside.get(place, 0.0)
+            found.append((rank._replace(score=rank.score + more), place, number))
+    return [one for one in found if one[0].score > 0]
 
 
 def _best_text(scored: Sequence[_Scored], best: float) -> str:
     """Return all words of the best match by keyword."""
-    found = ((one.of, place) for one in scored for place, s in one.keyword.items() if s == best)
-    index, place = next(found)
-    item = index.at([place])[place]
+    of, place = next((one.of, p) for one in scored for p, s in one.said.items() if s == best)
+    item = of.at([place])[place]
     return f"{item.title}\n{item.text}\n{item.more}"
 
 
-def _of_kind(
-    index: Index,
-    asked: words.Query,
-    leanings: Sequence[words.Leaning],
-    vectors: Mapping[str, Any],
-    wanted: SearchFilter,
-) -> Scores:
-    """Score items of a kind the query asks for: by the rest of the query, or the newest first if
-    there is no rest."""
-    found: Scores = {}
-    for one in leanings:
-        kinds = tuple(kind for kind in one.kinds if not wanted.kinds or kind in wanted.kinds)
-        if not kinds:
-            continue
-        only, topic = SearchFilter(kinds, wanted.cold), words.topic(asked, one)
-        scores = _score_topic(index, topic, vectors, only) if topic.terms else _newest(index, only)
-        there = index.at(scores)
-        for place, score in scores.items():
-            if place in there and one.fits(there[place]):
-                found[place] = max(found.get(place, 0.0), score)
-    return found
-
-
-def _score_topic(
-    index: Index, topic: words.Query, vectors: Mapping[str, Any], only: SearchFilter
-) -> Scores:
-    by_words, by_meaning = index.scores(
-        topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only
+def _fetch(
+    ranks: Sequence[tuple[Rank, int, int]], scored: Sequence[_Scored], wanted: SearchFilter
+) -> list[Hit]:
+    """Fetch the entries that exist and match the filter."""
+    numbers = sorted({number for _, _, number in ranks})
+    items: list[dict[int, Item]] = each(
+        lambda number: scored[number].of.at([place for _, place, n in ranks if n == number]),
+        numbers,
     )
-    sides = [
-        ranking.share(one, max(one.values(), default=0.0)) for one in (by_words, by_meaning) if one
-    ]
-    return {
-        place: words.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
-        for side in sides
-        for place in side
-    }
+    by_index = dict(zip(numbers, items, strict=True))
+    hits = []
+    for rank, place, number in ranks:
+        item, one = by_index[number].get(place), scored[number]
+        if item and (wanted.cold or not item.cold) and item.kind in (wanted.kinds or (item.kind,)):
+            less = LESS if item.kind in DERIVED and not wanted.kinds else 1.0
+            weighed = Rank(*(less * part for part in rank))
+            piece = one.near[place].piece if place in one.near else -1
+            hits.append(Hit(weighed, item, one.of.project, piece))
+    return hits
 
 
-def _newest(index: Index, only: SearchFilter) -> Scores:
-    places = index.newest(LEAST, only)
-    return {place: words.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
+def _distinct(hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out what says nothing else: what nearly repeats a better result, and a checkpoint, a
+    segment or a decision whose words stand in the turns of its session that were found."""
+    quoting = {hit.item.session for hit in hits if hit.item.kind in DERIVED}
+    turns: dict[str, set[str]] = {}
+    for hit in hits:
+        if hit.item.kind == TURN and hit.item.session in quoting:
+            turns.setdefault(hit.item.session, set()).update(_words(hit.item))
+    kept: list[Hit] = []
+    known: list[set[str]] = []
+    for hit in hits:
+        own = _words(hit.item, COMPARED_CHARS)
+        quoted = turns.get(hit.item.session, set()) if hit.item.kind in DERIVED else set()
+        is_quoted = len(own & quoted) >= SAME * len(own)
+        if not is_quoted and not any(len(own & one) >= SAME * len(own | one) for one in known):
+            kept.append(hit)
+            known.append(own)
+    return kept
+
+
+def _words(item: Item, most: int = LONGEST_TEXT) -> set[str]:
+    return set(words.plain((f"{item.title}\n{item.text}" if item.text else item.more)[:most]))
 
 
 def each(ask: Callable[[S], T], indexes: Sequence[S]) -> list[T]:
@@ -282,77 +378,3 @@ def each(ask: Callable[[S], T], indexes: Sequence[S]) -> list[T]:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(ask, indexes))
-
-
-def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
-    """Return the query's vector for each embedder of the indexes; note why one is missing."""
-    known = each(lambda one: one.counts(), indexes)
-    made_with = [counts for counts in known if counts.vectors]
-    if not made_with:
-        notes.append(NO_VECTORS if any(counts.items for counts in known) else NO_ITEMS)
-        return {}
-    if not asked.text.strip():
-        return {}
-    from holdfast.memory.embed import embedders
-    from holdfast.memory.embed.embedders import NoEmbedder
-
-    found = {}
-    for name in dict.fromkeys(counts.embedder for counts in made_with):
-        try:
-            found[name] = embedders.vector_of(asked.text, name)
-        except NoEmbedder as error:
-            notes.append(f"searched by words only: {error}")
-    items, vectors = sum(one.items for one in made_with), sum(one.vectors for one in made_with)
-    if found and vectors < items:
-        notes.append(f"{items - vectors:,} of {items:,} items are found by words only so far")
-    return found
-
-
-def _fetch(order: Sequence[tuple[Rank, int, Index]], wanted: SearchFilter) -> list[Hit]:
-    """Fetch the items that exist and match the filter."""
-    places: dict[int, list[int]] = {}
-    for _, place, index in order:
-        places.setdefault(id(index), []).append(place)
-    indexes = {id(index): index for _, _, index in order}
-    found = each(lambda key: indexes[key].at(places[key]), list(places))
-    items = dict(zip(places, found, strict=True))
-    return [
-        Hit(rank, place, item, index)
-        for rank, place, index in order
-        if (item := items[id(index)].get(place)) and _fits(item, wanted)
-    ]
-
-
-def _fits(item: Item, wanted: SearchFilter) -> bool:
-    return (wanted.cold or not item.cold) and (not wanted.kinds or item.kind in wanted.kinds)
-
-
-def _fresh(project: str, notes: list[str]) -> Index:
-    """Open the index and bring it up to date; a damaged one is rebuilt, with a note."""
-    if engines.is_shared():
-        from holdfast.hub.errors import StoreError
-
-        try:
-            return _sync(engines.open_index(project), notes)
-        except StoreError as error:
-            notes.append(f"the team's database was not asked, only this machine: {error}")
-    try:
-        return _sync(engines.local(project), notes)
-    except DamagedIndex as error:
-        return _again(project, error, notes)
-
-
-def _again(project: str, error: DamagedIndex, notes: list[str]) -> Index:
-    aside = engines.set_aside(project)
-    notes.append(f"{MADE_AGAIN}: {error}; the old one is {aside}")
-    return _sync(engines.local(project), notes)
-
-
-def _sync(index: Index, notes: list[str]) -> Index:
-    try:
-        done = sync.sync_index(index, seconds=sync.SYNC_SECONDS)
-        if done.left:
-            notes.append(f"not read yet: {counted(done.left, 'source')}; search again for all")
-    except IndexBusy:
-        notes.append("another process is taking in what is new: it may be missing here")
-    return index

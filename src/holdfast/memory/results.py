@@ -7,33 +7,26 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from holdfast.memory.item import DECISION, Item
-from holdfast.memory.ranking import USER, Rank, TurnResult
+from holdfast.memory.item import TURN, Item, pieces_of
 from holdfast.memory.words import Query, stem
 from holdfast.text import fence
-from holdfast.text.sentences import clip_last
 
 _RULED = re.compile("`?([-=_*~#\u2500\u2501\u2550])\\1{5,}`?")  # a rule drawn by a tool
 CHARS = 300
 TITLE_CHARS = 160
 MOST_PLACES = 40  # occurrences of one word that are examined
 ASKED_CHARS = 240  # of the request of a turn
-OTHER_CHARS, MOST_SHOWN = 160, 3  # of other results of a turn
+ANSWER_CHARS = 160
 
 
 def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
     """Return the passage with the most words of the query, on one line."""
-    flat = _without_rules(text)
+    flat = _RULED.sub("…", " ".join(fence.clean(text).split()))
     if len(flat) <= most:
         return flat
     start = _start(flat.lower(), list(map(stem, terms)), most)
     cut = flat[start : start + most]
     return ("… " if start else "") + cut.strip() + (" …" if start + most < len(flat) else "")
-
-
-def _without_rules(text: str) -> str:
-    """Put the text on one line, with an ellipsis for each ruled line."""
-    return _RULED.sub("…", " ".join(fence.clean(text).split()))
 
 
 def _start(low: str, stems: list[str], most: int) -> int:
@@ -70,16 +63,36 @@ def snippet_title(text: str) -> str:
     return ""
 
 
+class Rank(NamedTuple):
+    """The score of an entry, and its parts."""
+
+    score: float
+    keyword: float
+    vector: float
+
+
+class Hit(NamedTuple):
+    """An entry that was found, and the number of the piece that is nearest by meaning."""
+
+    rank: Rank
+    item: Item
+    project: str
+    piece: int = -1
+
+
 class FoundItem(NamedTuple):
-    """One result. `text` is safe: it cannot act in a terminal, close a fence or look like a tag."""
+    """One result. Its texts are safe: they cannot act in a terminal, close a fence or look like a
+    tag."""
 
     item: Item
     project: str
     rank: Rank
     title: str
-    places: tuple[str, ...]  # passages with the words: the best one, then others of the turn
-    text: str
-    rest: str = ""  # other items of the same turn that were found
+    places: tuple[str, ...]  # the best passage by words and by meaning, and how the turn ended
+
+    @property
+    def text(self) -> str:
+        return fence.clean("\n\n".join(filter(None, [*self.item.sayings, self.item.more])))
 
     @property
     def snippet(self) -> str:
@@ -107,8 +120,6 @@ class FoundItem(NamedTuple):
             "parts": {
                 "keyword": round(self.rank.keyword, 4),
                 "vector": round(self.rank.vector, 4),
-                "neighbours": round(self.rank.beside, 4),
-                "kind": round(self.rank.kind, 4),
             },
             "title": self.title,
             "snippet": self.snippet,
@@ -124,41 +135,38 @@ class FoundItem(NamedTuple):
         }
 
 
-def describe_result(one: TurnResult, asked: Query) -> FoundItem:
-    item = one.hit.item
-    asked_there = one.asked.text if one.asked and item.by != USER else ""
-    title = snippet(asked_there, asked.terms, ASKED_CHARS)
+def describe_result(hit: Hit, asked: Query) -> FoundItem:
+    item = hit.item
+    sayings = item.sayings if item.kind == TURN else [item.text]
+    title = snippet(item.title, asked.terms, ASKED_CHARS) if item.kind == TURN else ""
     title = title or snippet_title(item.title or item.text or item.more)
-    few = [snippet(_telling(item, asked), asked.terms)]
-    beside = [one.answered] if one.answered else []
-    beside += [*(other for other in one.came_of_it if other.kind == DECISION), *one.others]
-    beside += [other for other in one.came_of_it if other.kind != DECISION]
-    few += [_in_short(other, asked) for other in beside[:MOST_SHOWN]]
-    beside += [one.asked] if one.asked and one.asked.id != item.id else []
-    rest = "\n".join(dict.fromkeys(_text(other) for other in beside))
-    return FoundItem(item, one.hit.of.project, one.rank, title, tuple(few), _text(item), rest)
+    is_told = len(sayings) > 1 and len(sayings[0]) <= len(item.title)  # the title tells the first
+    passages = [snippet(_worded(item, sayings[is_told:], asked), asked.terms)]
+    pieces = pieces_of(item.kind, item.title, item.text)
+    if 0 <= hit.piece < len(pieces) > 1:
+        passages.append(snippet(pieces[hit.piece], asked.terms))
+    passages += [snippet(sayings[-1], asked.terms, ANSWER_CHARS)] if len(sayings) > 1 else []
+    return FoundItem(item, hit.project, hit.rank, title, _distinct(passages))
 
 
-def _in_short(item: Item, asked: Query) -> str:
-    if item.kind != DECISION:
-        return snippet(_telling(item, asked), asked.terms, OTHER_CHARS)
-    question = clip_last(_without_rules(item.title), OTHER_CHARS)  # the question is at its end
-    return f"{question} → {snippet(item.text, asked.terms, OTHER_CHARS)}"
+def _worded(item: Item, sayings: list[str], asked: Query) -> str:
+    """Return the words to show: those of the entry, or its `more` if only that has words of the
+    query."""
+    said = "\n".join(sayings)
+    low = said.lower()
+    if said and (not item.more or any(stem(term) in low for term in asked.terms)):
+        return said
+    return item.more or said
 
 
-def _text(item: Item) -> str:
-    question = item.title if item.kind == DECISION else ""
-    return fence.clean("\n".join(filter(None, (question, item.text, item.more))))
-
-
-def _telling(item: Item, asked: Query) -> str:
-    """Return the item's words, or its `more` if only that contains words of the query."""
-    low = item.text.lower()
-    if item.kind == DECISION and item.by == USER:
-        return item.text  # the other choices are not the answer
-    if item.text and (not item.more or any(term[:5] in low for term in asked.terms)):
-        return item.text
-    return item.more or item.text
+def _distinct(passages: list[str]) -> tuple[str, ...]:
+    """Leave out a passage that stands in an earlier one."""
+    kept: list[str] = []
+    for one in passages:
+        bare = one.strip("… ")
+        if bare and not any(bare in other for other in kept):
+            kept.append(one)
+    return tuple(kept)
 
 
 class SearchAnswer(NamedTuple):
@@ -173,27 +181,3 @@ class SearchAnswer(NamedTuple):
     def plain(self) -> dict[str, Any]:
         found = [one.plain() for one in self.found]
         return {"results": found, "mode": self.mode, "notes": self.notes}
-
-
-class Expanded(NamedTuple):
-    """The original turns, fenced as reference. `more` is the offset of the next part; 0 at the
-    end."""
-
-    item: Item
-    text: str
-    gone: bool  # the transcript is gone: the text is what was saved
-    more: int
-    notes: list[str]
-
-    def plain(self) -> dict[str, Any]:
-        return {
-            "id": self.item.id,
-            "kind": self.item.kind,
-            "session": self.item.session,
-            "source": self.item.file,
-            "turns": [self.item.first_turn, self.item.last_turn] if self.item.first_turn else [],
-            "gone": self.gone,
-            "text": self.text,
-            "more": self.more,
-            "notes": self.notes,
-        }

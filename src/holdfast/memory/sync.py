@@ -4,9 +4,8 @@ missing vectors; report its status, and rebuild it.
 Any number of processes may do this at once: a step is stored only if its source is still where the
 reading began. So nothing is indexed twice, and a kill at any moment loses nothing.
 
-Making vectors takes a second for 20 texts on one core, so it happens in the background, newest
-first. Keyword search works at once. A rebuild carries over the vectors of texts that are still
-there, because making one takes fifty times as long as indexing its text.
+Keyword search works at once. Vectors take a second for 20 texts on one core: the MCP server, the
+HTTP server and the search itself make them, newest first.
 """
 
 from __future__ import annotations
@@ -15,32 +14,35 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.memory import locations
+from holdfast.memory import documents, engines, locations, sessions, sqlite_file
 from holdfast.memory.errors import DamagedIndex, NewerIndex, OfIndex
-from holdfast.memory.index import engines, sqlite_file
-from holdfast.memory.index.interface import Index
-from holdfast.memory.sources import board, documents, sessions
-from holdfast.memory.sources.source import MemorySource, join_state, split_state
+from holdfast.memory.index import Index, IndexCounts
+from holdfast.memory.item import MemorySource, pieces_of
 from holdfast.wire import log, places
 
 if TYPE_CHECKING:
-    from holdfast.memory.embed.embedders import Embedder
+    from holdfast.memory.embedders import Embedder
 
 SOURCES = (
     documents.memory_sources,
     sessions.decision_sources,
     documents.checkpoint_sources,
     documents.segment_sources,
-    board.message_sources,
+    documents.message_sources,
     sessions.transcript_sources,
 )
 MOST_STEPS = 10_000
 SYNC_SECONDS = 5.0  # before a search
-TOGETHER = 16  # texts that get a vector in one batch
+TOGETHER = 16  # entries that are asked for at once
+Report = Callable[[int, int], None]  # what is done, and what is left
+
+
+def report_nothing(_done: int, _left: int) -> None:
+    pass
 
 
 class IndexSync(NamedTuple):
-    """How many sources were read, how many items they had, and how many items were removed."""
+    """How many sources were read, how many entries they had, and how many were removed."""
 
     project: str = ""
     read: int = 0
@@ -55,20 +57,25 @@ def sync_project(project: str = "", *, seconds: float = 0.0) -> IndexSync:
     return sync_index(engines.open_index(locations.resolve(project)), seconds=seconds)
 
 
-def sync_index(index: Index, *, seconds: float = 0.0) -> IndexSync:
+def sync_index(index: Index, *, seconds: float = 0.0, report: Report = report_nothing) -> IndexSync:
     give_up = time.monotonic() + seconds if seconds else float("inf")
-    stands = index.states()
+    known = index.states()
     listed = {one.key: one for one in sources(index.project)}
-    forgotten = sum(index.forget(key) for key in stands.keys() - listed.keys())
+    forgotten = sum(index.forget(key) for key in known.keys() - listed.keys())
+    changed = [one for one in listed.values() if _stamp_and_state(known, one)[0] != one.stamp]
     done = IndexSync(index.project, forgotten=forgotten)
-    for key, source in listed.items():
-        if split_state(stands.get(key, ""))[0] == source.stamp:
-            continue
+    for number, source in enumerate(changed):
         if time.monotonic() > give_up:
-            done = done._replace(left=done.left + 1)
-            continue
-        done = _source(index, source, stands.get(key, ""), done, give_up)
+            return done._replace(left=done.left + len(changed) - number)
+        report(number, len(changed) - number)
+        done = _read_source(index, source, known.get(source.key, ""), done, give_up)
     return done
+
+
+def _stamp_and_state(known: dict[str, str], source: MemorySource) -> tuple[str, str]:
+    """Return the stamp of a source when it was read to its end, and how far it was read."""
+    stamp, _, state = known.get(source.key, "").partition("\n")
+    return stamp, state
 
 
 def is_empty(project: str) -> bool:
@@ -83,17 +90,17 @@ def sources(project: str) -> Iterator[MemorySource]:
         yield from list_sources(project)
 
 
-def _source(
+def _read_source(
     index: Index, source: MemorySource, since: str, done: IndexSync, give_up: float
 ) -> IndexSync:
     """Read a source to its end, or until time is up. The stamp is stored only at the end."""
     for _ in range(MOST_STEPS):
         try:
-            read = source.read(split_state(since)[1], give_up)
+            read = source.read(since.partition("\n")[2], give_up)
         except OSError as error:  # one that cannot be read must not stop the others
             log.add("WARN", "recall", f"{source.key} was not read: {error}")
             return done._replace(left=done.left + 1)
-        until = join_state(source.stamp if read.done else "", read.state)
+        until = f"{source.stamp if read.done else ''}\n{read.state}"
         if not index.take(source.key, since, until, read.items, read.span):
             return done  # another process is indexing it
         done = done._replace(items=done.items + len(read.items))
@@ -115,36 +122,28 @@ def fill_vectors(
     embedder: Embedder,
     *,
     seconds: float = 0.0,
-    report: Callable[[int, int], None] = lambda done, left: None,
+    report: Report = report_nothing,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Filled:
-    """Make vectors until none is missing, time is up or `is_over`; each batch is saved at once."""
-    from holdfast.memory.embed import vector
+    """Make vectors until none is missing, time is up or `is_over`; those of an entry are saved at
+    once."""
+    from holdfast.memory import vector
 
     give_up = time.monotonic() + seconds if seconds else float("inf")
     index.begin_vectors(embedder.name)
     done = 0
     while missing := index.without_vector(TOGETHER):
-        if is_over() or time.monotonic() > give_up:
-            break
-        made = vector.encode(embedder.embed([text for _, _, text in missing]))
-        keys = [(place, text_hash) for place, text_hash, _ in missing]
-        taken = index.put_vectors(embedder.name, dict(zip(keys, made, strict=True)))
-        if not taken:
+        before = done
+        for one in missing:
+            if is_over() or time.monotonic() > give_up:
+                return Filled(done, index.counts().missing)
+            texts = pieces_of(one.kind, one.title, one.text)
+            made = vector.encode(embedder.embed(texts))
+            done += index.put_vectors(embedder.name, one.place, one.hash, made)
+        report(done, index.counts().missing)
+        if done == before:
             break  # another embedder is in use, or the texts changed: try next time
-        done += taken
-        report(done, _count_missing(index))
-    return Filled(done, _count_missing(index))
-
-
-def lacks_vectors(index: Index) -> bool:
-    """Return whether vectors are missing; if not, no model need be loaded."""
-    return _count_missing(index) > 0
-
-
-def _count_missing(index: Index) -> int:
-    counts = index.counts()
-    return max(0, counts.items - counts.vectors)
+    return Filled(done, index.counts().missing)
 
 
 class IndexStatus(NamedTuple):
@@ -157,7 +156,7 @@ class IndexStatus(NamedTuple):
 
     @property
     def missing(self) -> int:
-        return max(0, self.items - self.vectors)
+        return IndexCounts(self.items, self.vectors).missing
 
     def plain(self) -> dict[str, Any]:
         return {**self._asdict(), "missing_vectors": self.missing}
@@ -177,10 +176,10 @@ def index_status(project: str = "") -> IndexStatus:
 
 
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
-    """Rebuild the indexes of these and all known projects; return the items of each."""
+    """Rebuild the indexes of these and all known projects; return the entries of each."""
     given = {locations.resolve(one) for one in projects}
     known = given | sessions.known_projects() | indexed_projects()
-    return [_rebuild_index(project) for project in sorted(known) if _has_something(project)]
+    return [_rebuild_index(project) for project in sorted(known) if not is_empty(project)]
 
 
 def unindexed_projects() -> list[str]:
@@ -201,14 +200,6 @@ def indexed_projects() -> set[str]:
         except OfIndex:
             continue  # unreadable: left alone
     return found
-
-
-def _has_something(project: str) -> bool:
-    """Return whether a project has sources or an index; others get no index."""
-
-    return bool(locations.stamp(locations.index_file(project))) or any(
-        True for _ in sources(project)
-    )
 
 
 def _rebuild_index(project: str) -> IndexSync:

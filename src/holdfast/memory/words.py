@@ -1,11 +1,8 @@
-"""The words of a text as both engines index them, and the kind of thing that a query asks for.
+"""The words of a text as both engines index them, and a query in such words.
 
 Words are runs of letters and digits. `getUserName` also counts as three words. A run of Chinese,
 Japanese, Korean or Thai has no blanks, so its pairs of characters count as well. Both are indexed
 with the text and searched in the same way.
-
-"What we decided" asks for decisions first, and finds the rest as well. A small table of words
-decides this; a query that is not in it is ranked as usual.
 """
 
 from __future__ import annotations
@@ -13,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
-
-from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, Item
 
 MOST_CHARS = 10_000
 MOST_TERMS = 48
@@ -38,8 +33,6 @@ _UNDIVIDED = (
 _WORD = r"[^\W_]+"
 _RUN = f"[{_UNDIVIDED}]+"
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
-TOPIC = 1.0  # as much as the best match by keyword
-ALONE = 3.0  # the query has no other words: more than words, meaning and neighbours together
 
 
 class Query(NamedTuple):
@@ -117,68 +110,3 @@ def pairs(runs: Iterable[str]) -> list[str]:
     for run in runs:
         found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
     return found
-
-
-class Leaning(NamedTuple):
-    """A kind of item that a query asks for. `by` and `titles` limit the speaker and the heading of
-    a checkpoint; empty means any."""
-
-    asked_by: frozenset[str]
-    kinds: tuple[str, ...]
-    by: tuple[str, ...] = ()
-    titles: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()  # other stems of the same word: the engines only strip endings
-
-    def fits(self, item: Item) -> bool:
-        return (
-            item.kind in self.kinds
-            and (not self.by or item.by in self.by)
-            and (not self.titles or item.title in self.titles)
-        )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# "List the last decisions" is about nothing but decisions.
-_LISTING = _words("last latest list made make newest recent show taken")
-TABLE = (
-    Leaning(
-        _words("decide decides decided deciding decision decisions"),
-        (DECISION,),
-        also=("decide", "decision"),
-    ),
-    # "Which port did we choose?": the answer seldom holds such a word, so no other stem is added.
-    Leaning(_words("choose chose chosen choice agree agreed"), (DECISION,)),
-    Leaning(
-        _words("rule rules preference preferences prefer prefers preferred"),
-        (DECISION, MEMORY),
-        by=("user", "feedback"),
-        also=("prefer", "preference"),
-    ),
-    Leaning(
-        _words("error errors failure failures"),
-        (CHECKPOINT,),
-        titles=("Active Issues", "Errors Resolved"),
-    ),
-    Leaning(_words("command commands"), (CHECKPOINT,), titles=("Commands",)),
-    Leaning(_words("files"), (CHECKPOINT,), titles=("What Changed", "Files Used")),
-)
-
-
-def find_leanings(asked: Query) -> list[Leaning]:
-    query_words = set(plain(asked.text))
-    return [one for one in TABLE if query_words & one.asked_by]
-
-
-def widen(asked: Query) -> Query:
-    """Add every stem of the words that ask for a kind: "decide" also finds "decision"."""
-    also = (word for one in find_leanings(asked) for word in one.also)
-    return asked._replace(terms=tuple(dict.fromkeys((*asked.terms, *also))))
-
-
-def topic(asked: Query, leaning: Leaning) -> Query:
-    """Return the query without the words that ask for the kind."""
-    kind = leaning.asked_by | STOP | _LISTING
-    return asked._replace(terms=tuple(term for term in asked.terms if term not in kind))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import threading
 from pathlib import Path
@@ -13,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.memory.topics import folder as on_disk
-from holdfast.memory.topics import topic
-from holdfast.memory.topics.topic import (
+from holdfast.memory import topic
+from holdfast.memory import topic_folder as on_disk
+from holdfast.memory.topic import (
     Ambiguous,
     IndexFull,
     NoSuchTopic,
@@ -23,8 +22,15 @@ from holdfast.memory.topics.topic import (
     NotWritten,
     Unfit,
 )
-from holdfast.memory.topics.topic_index import TopicIndex, find
-from holdfast.memory.topics.topic_store import change, folders_with_ours, forget, remember, topics
+from holdfast.memory.topic_store import (
+    TopicIndex,
+    change,
+    find,
+    folders_with_ours,
+    forget,
+    remember,
+    topics,
+)
 
 NOW = 1_800_000_000_000
 THEIRS = "# My notes\n\n- [Style](style.md) — how I write\n* loose words, no pointer\n"
@@ -213,55 +219,6 @@ def test_ten_thousand_lines_of_theirs_are_left_alone(project: str, memory: Path)
 
 
 @pytest.mark.requirement("M1")
-def test_in_a_full_index_the_least_used_of_ours_go_to_the_shelf_and_none_of_theirs(
-    project: str, memory: Path
-) -> None:
-    theirs = [f"- theirs {n}" for n in range(190)]
-    (memory / "MEMORY.md").write_text("\n".join(theirs) + "\n")
-    for n in range(10):
-        file = memory / add(project, f"Topic {n}").file
-        old = NOW / 1000 - (100 if n == 3 else 50) * 86_400
-        os.utime(file, (old, old))
-    done = change(project, "One more", "x", "project", "y", NOW)
-    assert done.shelved[0] == "Topic 3"
-    lines = (memory / "MEMORY.md").read_text().splitlines()
-    assert len(lines) <= 200
-    assert lines[:190] == theirs
-    assert "(topic-3.md)" not in "".join(lines)
-    assert "(holdfast-more.md)" in "".join(lines)
-    assert "(topic-3.md)" in (memory / "holdfast-more.md").read_text()
-    assert len([one for one in topics(project) if one.file.startswith("topic-")]) == 10
-
-    add(project, "Topic 3", body="wanted again")  # comes back; others make room
-    assert "(topic-3.md)" in (memory / "MEMORY.md").read_text()
-    assert "(topic-3.md)" not in (memory / "holdfast-more.md").read_text()
-
-
-@pytest.mark.requirement("M1")
-def test_the_shelf_goes_when_nothing_is_left_on_it(project: str, memory: Path) -> None:
-    (memory / "MEMORY.md").write_text("x\n" * 198)
-    for name in ("First", "Second"):
-        add(project, name)
-    assert change(project, "Third", "x", "project", "y", NOW).shelved == ("First", "Second")
-    for name in ("First", "Second"):
-        forget(project, name, NOW)
-    assert not (memory / "holdfast-more.md").exists()
-    assert (memory / "MEMORY.md").read_text() == "x\n" * 198 + "- [Third](third.md) — x\n"
-
-
-@pytest.mark.requirement("M1")
-def test_where_one_line_is_left_all_of_ours_share_it(project: str, memory: Path) -> None:
-    (memory / "MEMORY.md").write_text("x\n" * 199)
-    add(project, "First")
-    assert change(project, "Second", "x", "project", "y", NOW).shelved == ("First", "Second")
-    [last] = (memory / "MEMORY.md").read_text().splitlines()[199:]
-    assert "(holdfast-more.md)" in last
-    page = (memory / "holdfast-more.md").read_text()
-    assert "(first.md)" in page
-    assert "(second.md)" in page
-
-
-@pytest.mark.requirement("M1")
 @pytest.mark.parametrize("step", ["read", "replace"])
 def test_a_change_of_the_client_at_the_same_moment_is_kept(
     project: str, memory: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -443,32 +400,6 @@ def test_what_comes_in_at_the_last_moment_is_not_written_over(memory: Path) -> N
     with pytest.raises(NotWritten):
         on_disk.create(memory, "new.md", b"ours")
     assert (memory / "new.md").read_text() == "theirs"
-
-
-@pytest.mark.requirement("M1")
-def test_a_shelf_somebody_edited_is_theirs_and_ours_goes_on_in_the_next(
-    project: str, memory: Path
-) -> None:
-    (memory / "MEMORY.md").write_text("x\n" * 197)
-    for name in ("First", "Second", "Third"):
-        add(project, name)
-    add(project, "Fourth")  # two leave for the page
-    page = memory / "holdfast-more.md"
-    page.write_text(edited := page.read_text() + "my own words\n")
-    add(project, "Fifth")
-    assert page.read_text() == edited
-    index, second = (memory / "MEMORY.md").read_text(), memory / "holdfast-more-2.md"
-    assert "(holdfast-more.md)" in index
-    assert "(holdfast-more-2.md)" in index
-    everywhere = index + edited + second.read_text()
-    for name in ("first", "second", "third", "fourth", "fifth"):
-        assert f"({name}.md)" in everywhere
-    for name in ("Third", "Fourth", "Fifth"):
-        forget(project, name, NOW)
-    assert not second.exists()
-    assert page.read_text() == edited
-    with pytest.raises(NotOurTopic):
-        forget(project, "holdfast-more.md", NOW)
 
 
 @pytest.mark.requirement("M1", "X4")

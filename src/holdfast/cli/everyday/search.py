@@ -5,6 +5,7 @@ the whole of a result, a segment or an archived tool output.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import sys
@@ -16,19 +17,19 @@ import click
 
 from holdfast.cli.arguments import AS_JSON, must_be_folder
 from holdfast.cli.terminal import paint, say
-from holdfast.memory.item import CHECKPOINT, KINDS, MESSAGE, PAGE_CHARS
+from holdfast.memory.item import DECISION, KINDS, MESSAGE, PAGE_CHARS, TURN
 from holdfast.text import fence
-from holdfast.text.numbers import counted, short
+from holdfast.text.numbers import short
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
-    from holdfast.memory.full_text import FullText
-    from holdfast.memory.item import Item
-    from holdfast.memory.results import Expanded, FoundItem, SearchAnswer
+    from holdfast.memory.expand import Expanded, FullText
+    from holdfast.memory.results import FoundItem, SearchAnswer
     from holdfast.memory.sync import IndexStatus
 
 ASKED_CHARS = 160
-ORIGINS = {  # a checkpoint has an item for each of its sections, so its items are not checkpoints
+FILL_SECONDS, PATIENT_SECONDS = 4.0, 15.0  # of making vectors; on a terminal, where it is shown
+ORIGINS = {
     "memory": "memory",
     "checkpoint": "checkpoints",
     "segment": "compressed topics",
@@ -100,6 +101,7 @@ def search(
     query = " ".join(words)
     must_be_folder(project, "name a project's folder, or use --all-projects")
     from holdfast.memory.recall import recall
+    from holdfast.memory.sync import SYNC_SECONDS
     from holdfast.memory.words import parse_query
 
     if item_id:
@@ -114,6 +116,7 @@ def search(
         return _show_standing(index_status(project), as_json)
     if not parse_query(query).terms:
         raise click.UsageError("say what to search for: a word or a number")
+    is_shown = sys.stderr.isatty()
     found = recall(
         query,
         project=project,
@@ -122,29 +125,36 @@ def search(
         cold=cold,
         everywhere=all_projects,
         by_keyword=by_keyword,
+        seconds=math.inf if is_shown else SYNC_SECONDS,
+        fill_seconds=PATIENT_SECONDS if is_shown else FILL_SECONDS,
+        report=_show_progress,
     )
+    _end_progress()
     _show(found, as_json, all_projects)
     if not found.found:
         raise click.exceptions.Exit(1)
 
 
 def _fill(project: str) -> None:
-    """Make vectors, with a line that counts them on a terminal."""
-    from holdfast.memory import locations, sync
-    from holdfast.memory.embed import embedders
-    from holdfast.memory.index import engines
+    from holdfast.memory import embedders, engines, locations, sync
 
     index = engines.open_index(locations.resolve(project))
-    sync.sync_index(index)
-    shown = sys.stderr.isatty()
+    sync.sync_index(index, report=_show_progress)
+    sync.fill_vectors(index, embedders.current_embedder(), report=_show_progress)
+    _end_progress()
 
-    def show_progress(done: int, left: int) -> None:
-        if shown:
-            click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
 
-    sync.fill_vectors(index, embedders.current_embedder(), report=show_progress)
-    if shown:
-        click.echo("", err=True)
+def _show_progress(done: int, left: int) -> None:
+    """Count on one line of a terminal: the first search reads a whole history."""
+    if sys.stderr.isatty():
+        click.echo(
+            f"\rpreparing the search: {done:,} done, {left:,} to go \x1b[K", nl=False, err=True
+        )
+
+
+def _end_progress() -> None:
+    if sys.stderr.isatty():
+        click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def _show_standing(found: IndexStatus, as_json: bool) -> None:
@@ -153,7 +163,8 @@ def _show_standing(found: IndexStatus, as_json: bool) -> None:
         return
     kinds = ", ".join(f"{n:,} from {ORIGINS.get(kind, kind)}" for kind, n in found.kinds.items())
     of = f" ({kinds})" if kinds else ""
-    say(f"{inert(found.project)}: {counted(found.items, 'item')} to search in{of}")
+    many = f"{found.items:,} {'entry' if found.items == 1 else 'entries'}"
+    say(f"{inert(found.project)}: {many} to search in{of}")
     say(f"found by words: {found.items:,}")
     made = f"found by meaning too: {found.vectors:,}"
     by = f" ({inert(found.embedder)})" if found.embedder else ""
@@ -202,7 +213,7 @@ def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
     yield f"{paint(one.id, 'bold')}  {_clean(_where(one))}"
     if one.item.kind == MESSAGE:
         yield f"message: {_clean(one.item.title)}"
-    elif one.item.title and _is_answer(one.item):
+    elif one.item.title and one.kind in (TURN, DECISION):
         yield f"asked: {_marked(short(_clean(one.title), ASKED_CHARS), words)}"
     for place in dict.fromkeys(filter(None, one.places)):
         yield _marked(_clean(place), words)
@@ -223,20 +234,13 @@ def _clean(text: str) -> str:
     return inert(fence.clean(text))
 
 
-def _is_answer(item: Item) -> bool:
-    """Whether its title is what was asked there; of a checkpoint it is the name of the section, of
-    a message its topic."""
-    is_said = item.by in ("user", "model", "agent")
-    return item.kind == MESSAGE or (is_said and not item.id.startswith(f"{CHECKPOINT}-"))
-
-
 def _where(one: FoundItem) -> str:
     item = one.item
     steps = f"step {item.first_turn}" if item.first_turn else ""
     if item.last_turn > item.first_turn:
         steps = f"steps {item.first_turn}-{item.last_turn}"
     session = f"session {item.session[:8]}" if item.session else ""
-    title = "" if _is_answer(item) else item.title
+    title = "" if item.kind in (TURN, DECISION, MESSAGE) else item.title
     parts = (item.by, title, steps, session, item.at[:16].replace("T", " "))
     return ", ".join(filter(None, parts))
 
@@ -264,7 +268,7 @@ def _where(one: FoundItem) -> str:
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
     tool call whose result was cleared, of a segment, or of what a search found."""
-    from holdfast.memory.full_text import read_full_text
+    from holdfast.memory.expand import read_full_text
 
     now_ms = int(time.time() * 1000)
     found = read_full_text(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)

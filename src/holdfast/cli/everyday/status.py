@@ -13,13 +13,13 @@ from holdfast.cli import choose_session, terminal
 from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
-from holdfast.memory.transcript_text import cleared_results
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
 from holdfast.transcript import lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
 from holdfast.window import alert_texts, health, history, make_mark, view
+from holdfast.window.cleared import cleared_results
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert

@@ -24,11 +24,10 @@ from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgo
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.events import window_brief
 from holdfast.hub import row_times
-from holdfast.memory.topics import topic_store
-from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
-from holdfast.memory.topics.topic import TYPES, MemoryTopic, NoSuchTopic, Unfit, parse
-from holdfast.memory.topics.topic_index import find
-from holdfast.memory.topics.topic_store import TopicChange
+from holdfast.memory import topic_store
+from holdfast.memory.topic import TYPES, MemoryTopic, NoSuchTopic, Unfit, parse
+from holdfast.memory.topic_folder import MOST_TOPIC_BYTES
+from holdfast.memory.topic_store import TopicChange, find
 from holdfast.record import storage
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
@@ -192,8 +191,6 @@ def _say(done: TopicChange, as_json: bool, undo: str) -> None:
         return
     did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
     say(f"{did}: {shown(done.path)}")
-    for name in done.shelved:
-        say(f"  MEMORY.md is full: {shown(name)} left it for a page it names (holdfast-more)")
     if done.did != "nothing":
         say(f"  undo: {undo}")
 

@@ -269,7 +269,7 @@ def leave_checkpoints(*, go: bool) -> None:
 
 def say_what_stays() -> None:
     """Print after an uninstall where our own files are, and how each is removed."""
-    from holdfast.memory.topics.topic_store import folders_with_ours
+    from holdfast.memory.topic_store import folders_with_ours
 
     home = Path(places.home())
     checkpoints = prune.folders_left([str(Path.cwd())])

@@ -14,10 +14,9 @@ from holdfast.mcp.tool_table import (
     RecallArguments,
     RememberArguments,
 )
-from holdfast.memory import recall
-from holdfast.memory.full_text import read_full_text
+from holdfast.memory import recall, topic_store
+from holdfast.memory.expand import read_full_text
 from holdfast.memory.results import FoundItem
-from holdfast.memory.topics import topic_store
 
 
 def answer_recall(asked: RecallArguments) -> ToolAnswer:
@@ -72,7 +71,7 @@ def answer_remember(asked: RememberArguments) -> ToolAnswer:
         client_session.project(), asked.name, asked.description, asked.type, asked.text, now_ms
     )
     fields = {"did": done.did, "name": done.topic.name, "path": done.path}
-    return ToolAnswer(f"{done.did}: {done.topic.name}", {**fields, "shelved": done.shelved or None})
+    return ToolAnswer(f"{done.did}: {done.topic.name}", fields)
 
 
 def answer_forget(asked: ForgetArguments) -> ToolAnswer:

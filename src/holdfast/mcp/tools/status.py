@@ -8,9 +8,9 @@ from typing import Any
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
-from holdfast.memory.transcript_text import cleared_results
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, health, view, windows
+from holdfast.window.cleared import cleared_results
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
 FIELDS = (

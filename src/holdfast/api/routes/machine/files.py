@@ -15,8 +15,7 @@ from holdfast.api.database import Database
 from holdfast.hub.errors import NotThere, Unreachable
 from holdfast.hub.tree import projects
 from holdfast.hub.tree.capacity import state_of
-from holdfast.memory import locations
-from holdfast.memory.sources import sessions
+from holdfast.memory import locations, sessions
 from holdfast.window.state import State
 from holdfast.wire import places
 

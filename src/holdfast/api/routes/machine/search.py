@@ -12,10 +12,9 @@ from holdfast.api.fields import MOST_INT, IdQuery, plain
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
-from holdfast.memory import locations, recall, sync
+from holdfast.memory import locations, recall, sessions, sync
 from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex
 from holdfast.memory.expand import expand
-from holdfast.memory.sources import sessions
 
 router = Router(prefix="/api/search", tags=["search"])
 Kind = Literal["memory", "checkpoint", "segment", "decision", "message", "turn"]
@@ -25,8 +24,6 @@ NOWHERE = "nothing to search yet: no session was found on this machine"
 class ScoreParts(ApiAnswer):
     keyword: float
     vector: float
-    neighbours: float
-    kind: float
 
 
 class SearchResult(ApiAnswer):
@@ -133,7 +130,7 @@ async def source(
     offset: Annotated[int, Query(ge=0, le=MOST_INT)] = 0,
 ) -> Response:
     """The turns that a result came from; `project` as the result names it."""
-    known = await read_files(sessions.projects)
+    known = await read_files(sessions.known_projects)
     where = locations.resolve(project) if project else await _any_project()
     if where not in known:
         raise NotThere("Project on this machine")
@@ -143,7 +140,7 @@ async def source(
 
 async def _any_project() -> str:
     """All projects are asked from the index of one of them."""
-    return min(await read_files(sessions.projects), default="")
+    return min(await read_files(sessions.known_projects), default="")
 
 
 def _of_index(look: Any) -> dict[str, Any]:

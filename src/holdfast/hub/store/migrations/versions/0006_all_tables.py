@@ -37,13 +37,22 @@ _SEARCH = (
         "kind text NOT NULL, hash text NOT NULL, author text, cold boolean NOT NULL, session text, "
         "agent text, file text, first_turn integer, last_turn integer, uuids text, at text, "
         "byte bigint, title text NOT NULL, text text NOT NULL, more text NOT NULL, "
-        "length integer NOT NULL, words tsvector NOT NULL, PRIMARY KEY (project, place), "
+        "length integer NOT NULL, words tsvector NOT NULL, "
+        "embedded boolean NOT NULL DEFAULT false, PRIMARY KEY (project, place), "
         "UNIQUE (project, id)) PARTITION BY HASH (project)"
     ),
     (
         "CREATE INDEX recall_items_by_words ON recall_items USING gin (words) "
         "WITH (gin_pending_list_limit = 1024)"
     ),
+    "CREATE INDEX recall_items_missing ON recall_items (project, place) WHERE NOT embedded",
+)
+# The entries are only an index: what an older release wrote is dropped, and read again.
+_SEARCH_AGAIN = (
+    "DROP TABLE IF EXISTS recall_vectors",
+    "DROP TABLE recall_items, recall_sources, recall_projects",
+    "DROP TEXT SEARCH CONFIGURATION holdfast",
+    "DROP TEXT SEARCH DICTIONARY holdfast_stem",
 )
 
 
@@ -59,7 +68,9 @@ def upgrade() -> None:
     for name in ("counts", "tool_counts"):
         if there.has_table(name):
             op.drop_table(name)
-    if connection.dialect.name == "postgresql" and not there.has_table("recall_projects"):
+    if connection.dialect.name == "postgresql":
+        for statement in _SEARCH_AGAIN if there.has_table("recall_projects") else ():
+            op.execute(statement)
         _make_search_tables()
 
 

@@ -14,7 +14,7 @@ from holdfast.memory.errors import DamagedIndex, IndexBusy, NewerIndex, Unusable
 from holdfast.wire import log
 
 MARK = 0x401DFA5C
-VERSION = 1
+VERSION = 2
 BUSY_SECONDS = 5.0
 CACHE_KB = 8_192
 _SCHEMA = f"""
@@ -24,17 +24,22 @@ CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL);
 CREATE TABLE items (
     place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, hash TEXT NOT NULL,
-    by TEXT, cold INTEGER NOT NULL, session TEXT, agent TEXT, file TEXT,
-    first_turn INTEGER, last_turn INTEGER, uuids TEXT, at TEXT, byte INTEGER
+    author TEXT, cold INTEGER NOT NULL, session TEXT, agent TEXT, file TEXT,
+    first_turn INTEGER, last_turn INTEGER, uuids TEXT, at TEXT, byte INTEGER,
+    embedded INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX items_by_kind ON items (kind) WHERE kind != 'turn';
 CREATE INDEX items_cold ON items (cold) WHERE cold;
+CREATE INDEX items_missing ON items (place) WHERE NOT embedded;
 CREATE VIRTUAL TABLE words USING fts5 (title, text, more, beside, tokenize = 'porter unicode61');
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 1.0, 0.5, 1.0)');
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.0, 0.5, 1.0)');
+CREATE VIEW recall_items AS
+    SELECT items.*, title, text, more FROM items JOIN words ON words.rowid = items.place;
 CREATE TABLE vectors (
-    place INTEGER PRIMARY KEY, number INTEGER NOT NULL, bits BLOB NOT NULL, parts BLOB NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL, piece INTEGER NOT NULL,
+    bits BLOB NOT NULL, parts BLOB NOT NULL
 );
-CREATE INDEX vectors_by_number ON vectors (number);
+CREATE INDEX vectors_by_place ON vectors (place);
 """
 _GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has this name

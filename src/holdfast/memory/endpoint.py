@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.memory.embed.embedders import NoEmbedder
-from holdfast.memory.embed.vector import Array, unit
+from holdfast.memory.embedders import NoEmbedder
+from holdfast.memory.vector import Array, unit
 from holdfast.settings import secret_file
 
 SECONDS = 10.0

@@ -17,9 +17,7 @@ from functools import partial
 
 from holdfast.archive import transcripts as archived
 from holdfast.memory import locations
-from holdfast.memory.index.interface import TURN_POSITIONS
-from holdfast.memory.item import DECISION, Item, id_of
-from holdfast.memory.sources.source import HOW, MemorySource, SourceRead, clean
+from holdfast.memory.item import DECISION, HOW, Item, MemorySource, SourceRead, clean, id_of
 from holdfast.wire import places
 
 SEEN = "windows.json"
@@ -120,34 +118,25 @@ def transcript_sources(project: str) -> Iterator[MemorySource]:
     for path in transcripts(project):
         for one in (path, *_agents(path)):
             if stamp := locations.stamp(one):
-                yield MemorySource(
-                    f"{KEY}{one}",
-                    f"{HOW}-{stamp}",
-                    partial(_read_transcript, one, one != path, one),
-                )
+                yield _transcript_source(one, one, stamp, one != path)
     for one, copy in archived.copies_of_gone(locations.client_folder(project)):
         is_agent = one.rpartition("/")[0].endswith(AGENTS)
-        yield MemorySource(
-            f"{KEY}{one}",
-            f"{HOW}-{locations.stamp(copy)}",
-            partial(_read_transcript, copy, is_agent, one),
-        )
+        yield _transcript_source(one, copy, locations.stamp(copy), is_agent)
+
+
+def _transcript_source(path: str, file: str, stamp: str, is_agent: bool) -> MemorySource:
+    def read(state: str, give_up: float) -> SourceRead:
+        from holdfast.memory import turns  # decoding lines takes longer than a quick search may
+
+        return turns.read(file, state, is_agent=is_agent, give_up=give_up, key=path)
+
+    return MemorySource(f"{KEY}{path}", f"{HOW}-{stamp}", read)
 
 
 def _agents(path: str) -> list[str]:
     """List subagents' transcripts, which are in a folder next to their session's."""
     folder = path.removesuffix(".gz").removesuffix(".jsonl") + AGENTS
     return [f"{folder}/{name}" for name in locations.names_in(folder) if name.endswith(".jsonl")]
-
-
-def _read_transcript(path: str, is_agent: bool, key: str, state: str, give_up: float) -> SourceRead:
-    from holdfast.memory.sources import turns  # decoding lines takes longer than a quick search may
-
-    return turns.read(path, state, is_agent=is_agent, give_up=give_up, key=key)
-
-
-DECISIONS_KEY = "facts:"
-RULE, CHOICE = "rule", "decision"
 
 
 def decision_sources(project: str) -> Iterator[MemorySource]:
@@ -161,56 +150,34 @@ def decision_sources(project: str) -> Iterator[MemorySource]:
             if stamp := locations.stamp(path):
                 agent = leaf.removeprefix("agent-") if leaf != "main" else ""
                 own = places.transcript(transcript, agent)
-                has_transcript = bool(locations.stamp(archived.instead_of(own)))
-                stamp = f"{HOW}-{stamp}-{'there' if has_transcript else 'gone'}"
-                read = partial(_read_decisions, path, own, agent, has_transcript)
-                yield MemorySource(f"{DECISIONS_KEY}{session}/{leaf}", stamp, read)
+                read = partial(_read_decisions, path, own, agent)
+                yield MemorySource(f"facts:{session}/{leaf}", f"{HOW}-{stamp}", read)
 
 
 def _read_decisions(
-    path: str, transcript: str, agent: str, has_transcript: bool, _state: str, _give_up: float
+    path: str, transcript: str, agent: str, _state: str, _give_up: float
 ) -> SourceRead:
-    """Read the decisions. The user's are left out while the transcript exists: its turns contain
-    them."""
     from holdfast.record import model as kept
     from holdfast.record.decisions import find_decisions
     from holdfast.redact import redact
 
     found = kept.load(places.read_small(path, MOST_BYTES))
-    if found is None:
-        return SourceRead([], "")
     items: dict[str, Item] = {}
-    for one in find_decisions(found):
-        if has_transcript and one.by == "user":
-            continue
-        word = RULE if one.by == "user" else CHOICE
-        place = one.place
-        item_id = id_of(DECISION, path, word, one.question, one.text)
+    for one in find_decisions(found) if found is not None else ():
+        item_id = id_of(DECISION, path, one.by, one.question, one.text)
         items[item_id] = Item(
             id=item_id,
             kind=DECISION,
             text=redact(clean(one.text)),
             title=redact(clean(one.question)),
-            by="user" if word == RULE else "model",
-            position=TURN_POSITIONS * len(items),  # each in a turn of its own
-            session=found.session_id,
+            by=one.by,
+            position=2 * len(items),  # decisions say nothing of those beside them
+            session=found.session_id if found else "",
             agent=agent,
             file=transcript,
-            first_turn=max(1, place.op),
-            last_turn=max(1, place.op),
-            uuids=tuple(filter(None, [_uuid_at(transcript, place.offset)])),
-            at=place.at,
-            offset=place.offset,
+            first_turn=max(1, one.place.op),
+            last_turn=max(1, one.place.op),
+            at=one.place.at,
+            offset=one.place.offset,
         )
     return SourceRead(list(items.values()), "")
-
-
-def _uuid_at(transcript: str, offset: int) -> str:
-    """Return the uuid of the line at this offset; empty if the transcript is gone."""
-    from holdfast.transcript.reader import Unreadable, read
-
-    try:
-        first = next(read(transcript, start=offset), None)
-    except Unreadable:
-        return ""
-    return first.uuid if first is not None and first.offset == offset else ""

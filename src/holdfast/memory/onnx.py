@@ -23,8 +23,8 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from holdfast.memory.embed.embedders import NoEmbedder
-from holdfast.memory.embed.vector import Array, unit
+from holdfast.memory.embedders import NoEmbedder
+from holdfast.memory.vector import Array, unit
 
 MOST_TOKENS = 256
 MOST_CHARS = 4_000

@@ -10,15 +10,14 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from holdfast.memory import locations
+from holdfast.memory import locations, sqlite_file
 from holdfast.memory.errors import OfIndex
-from holdfast.memory.index import sqlite_file
-from holdfast.memory.index.interface import Index
-from holdfast.memory.index.sqlite_index import Embedded
+from holdfast.memory.index import Index
+from holdfast.memory.sqlite_index import Embedded
 
 if TYPE_CHECKING:
     from holdfast.hub.store.store import Store
-    from holdfast.memory.index.postgres_index import Shared
+    from holdfast.memory.postgres_index import Shared
 
 VARIABLE = "HOLDFAST_DATABASE"
 MOST_OPEN = 32
@@ -67,7 +66,7 @@ def store() -> Store:
 
 
 def open_shared(project: str) -> Shared:
-    from holdfast.memory.index.postgres_index import Shared
+    from holdfast.memory.postgres_index import Shared
 
     key = os.environ[VARIABLE], project
     if key not in _shares:

@@ -14,6 +14,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 STEPS = 127
 SCALE_BYTES = 4
+FEW = 20
 
 
 class Kept(NamedTuple):
@@ -71,30 +72,8 @@ def fewest_differences(known: Array, query: Array, most: int) -> Array:
     return np.argpartition(differences, most)[:most]
 
 
-def add_to_sum(total: bytes, more: Sequence[Kept], sign: int) -> bytes:
-    """Add vectors to a stored sum, or subtract them. It holds the sum of each component, then their
-    number."""
-    if not more:
-        return total
-    rows = decode([one.parts for one in more]).sum(axis=0, dtype=np.float64)
-    grown = sign * np.append(rows, len(more))
-    if total:
-        grown += np.frombuffer(total, np.float64)
-    return grown.tobytes()
-
-
-def mean(total: bytes, size: int) -> Array:
-    """Return the mean of the summed vectors; zeros if there are none."""
-    if not total:
-        return np.zeros(size, np.float32)
-    sums = np.frombuffer(total, np.float64)
-    middle: Array = (sums[:-1] / max(1.0, float(sums[-1]))).astype(np.float32)
+def mean_of(vectors: Array) -> Array:
+    """Return the mean of vectors, and less of it where there are few: a mean of two is near to
+    both."""
+    middle: Array = vectors.sum(axis=0) / (len(vectors) + FEW)
     return middle
-
-
-def nearness(query: Array, total: bytes, parts: Sequence[bytes]) -> list[float]:
-    """Return the similarity of each vector to the query, after subtracting the mean of all vectors
-    from the query: otherwise a text that is close to everything would always win."""
-    centred = query - mean(total, len(query))
-    near: list[float] = (decode(parts) @ centred).tolist()
-    return near

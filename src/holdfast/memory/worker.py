@@ -18,9 +18,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from holdfast.memory.embed import embedders
-from holdfast.memory.embed.embedders import Embedder, NoEmbedder
-from holdfast.memory.embed.vector import Array
+from holdfast.memory import embedders
+from holdfast.memory.embedders import Embedder, NoEmbedder
+from holdfast.memory.vector import Array
 
 IDLE_SECONDS = 60.0
 TOGETHER = 8  # a query waits for at most this many texts of an index

@@ -46,10 +46,10 @@ class Unfit(HoldfastError):
 
 
 class IndexFull(HoldfastError):
-    """The index is full: removing our lines makes too little room, and other lines are not ours."""
+    """The index of the folder is full."""
 
     exit_code = 3
-    hint = "shorten MEMORY.md by hand: Claude Code reads its first 200 lines and 25,000 bytes"
+    hint = "retire a topic: Claude Code reads the first 200 lines and 25,000 bytes of MEMORY.md"
 
 
 class NotWritten(HoldfastError):
@@ -69,7 +69,6 @@ class MemoryTopic:
     is_ours: bool = False  # we wrote it, and nobody has changed it
     in_index: bool = False
     modified_ms: int = 0
-    used_ms: int = 0  # last read or written, according to the file system
     note: str = ""  # what is odd about it
 
 

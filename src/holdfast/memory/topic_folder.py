@@ -16,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from holdfast.files import lock
-from holdfast.memory.topics.topic import NotWritten
+from holdfast.memory.topic import NotWritten
 from holdfast.wire import places
 
 MOST_FILES = 2_000
@@ -36,7 +36,6 @@ class FolderFile:
 
     data: bytes
     modified_ms: int
-    used_ms: int
     is_cut: bool = False
 
 
@@ -71,11 +70,8 @@ def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> FolderFile | 
     if fd is None:
         return None
     try:
-        about = os.fstat(fd)
         data = _all(fd, most + 1)
-        used = max(about.st_atime, about.st_mtime)
-        times = int(about.st_mtime * 1000), int(used * 1000)
-        return FolderFile(data[:most], *times, is_cut=len(data) > most)
+        return FolderFile(data[:most], int(os.fstat(fd).st_mtime * 1000), is_cut=len(data) > most)
     except OSError:
         return None
     finally:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.memory.embed.vector import Array
+    from holdfast.memory.vector import Array
 
 THREAD = "holdfast-embed"
 AUTO, OFF, MINILM = "auto", "off", "minilm"
@@ -45,15 +45,15 @@ def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
     if word == OFF:
         raise NoEmbedder("vectors are turned off (embedder = off)")
     if word.startswith(("http://", "https://")):
-        from holdfast.memory.embed.endpoint import Endpoint
+        from holdfast.memory.endpoint import Endpoint
 
         return Endpoint(word, model, key)
     try:
         if word in (AUTO, MINILM, ""):
-            from holdfast.memory.embed.onnx import minilm
+            from holdfast.memory.onnx import minilm
 
             return minilm()
-        from holdfast.memory.embed.onnx import from_folder
+        from holdfast.memory.onnx import from_folder
 
         return from_folder(word)
     except ImportError as error:
@@ -83,7 +83,7 @@ def run_apart() -> None:
 def _open(word: str, model: str, key: str) -> Embedder:
     if _apart.is_set() and word != OFF and not word.startswith(("http://", "https://")):
         with suppress(ImportError):  # `open_embedder` reports what is missing
-            from holdfast.memory.embed.worker import Worker
+            from holdfast.memory.worker import Worker
 
             return Worker(word)
     return open_embedder(word, model, key)

@@ -1,0 +1,291 @@
+"""Documents of a project: Claude Code's memory files, checkpoints, compressed segments, messages.
+
+Each is one entry. Checkpoints of one session repeat each other, so only the newest is indexed. Warm
+segments are found by default, cold ones on request.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from holdfast.client.memory_folder import find_memory_folder
+from holdfast.files.digest import digest
+from holdfast.memory import engines, locations, sqlite_file
+from holdfast.memory.item import (
+    CHECKPOINT,
+    FOREIGN,
+    HOW,
+    LONGEST_TEXT,
+    MEMORY,
+    MESSAGE,
+    SEGMENT,
+    Item,
+    MemorySource,
+    SourceRead,
+    clean,
+    id_of,
+)
+from holdfast.wire import log, places
+
+if TYPE_CHECKING:
+    from holdfast.segment.formats import Compressed
+
+MEMORY_INDEX = "MEMORY.md"  # only lists the others
+MOST_MEMORIES, MOST_CHECKPOINTS = 2_000, 200
+CHECKPOINTS_INSIDE = ".claude/checkpoints"
+MOST_FOREIGN = 100  # fewer than a search looks at, so that they leave room for our own
+FOREIGN_SEGMENTS = (
+    "data/knowledge-db/compressed_context",
+    ".claude/data/sessions",
+)  # where other tools of this format store theirs
+MESSAGES = "messages"
+MOST_MESSAGES, MESSAGE_CHARS = 20_000, 4_000
+_MESSAGES = (
+    "SELECT m.id, m.topic, m.content, m.from_agent, m.created_ms FROM messages m "
+    "LEFT JOIN projects p ON p.id = m.project_id "
+    "WHERE m.topic NOT IN ({notices}) AND (m.project_id IS NULL OR p.path = :project) "
+    "ORDER BY m.created_ms DESC, m.id LIMIT {most}"
+)
+
+
+def memory_sources(project: str) -> Iterator[MemorySource]:
+    """List the client's memory files, one source per topic."""
+    folder = find_memory_folder(project).path
+    for name in sorted(locations.names_in(folder))[:MOST_MEMORIES]:
+        path = f"{folder}/{name}"
+        # Links are skipped, because they may lead out of the project's folder.
+        if not name.endswith(".md") or name == MEMORY_INDEX or os.path.islink(path):  # noqa: PTH114
+            continue
+        if stamp := locations.stamp(path):
+            read = partial(_read_memory, folder, name)
+            yield MemorySource(f"memory:{path}", f"{HOW}-{stamp}", read)
+
+
+def _read_memory(folder: str, name: str, _state: str, _give_up: float) -> SourceRead:
+    from pathlib import Path
+
+    from holdfast.memory import topic, topic_folder
+    from holdfast.redact import redact
+
+    found = topic_folder.read(Path(folder), name)
+    data = found.data.decode("utf-8", "replace") if found else ""
+    parsed = topic.parse(redact(clean(data)), name)
+    path = f"{folder}/{name}"
+    title = ": ".join(filter(None, (parsed.name, parsed.description)))
+    text = parsed.body[:LONGEST_TEXT]
+    item = Item(id_of(MEMORY, path), MEMORY, text, title=title, by=parsed.type, file=path)
+    return SourceRead([item], "")
+
+
+def checkpoint_sources(project: str) -> Iterator[MemorySource]:
+    """List all checkpoints as one source; none if there are no files."""
+    if files := _checkpoint_files(project):
+        yield MemorySource(
+            "checkpoints", _stamp_all(files), partial(_read_checkpoints, project, files)
+        )
+
+
+def _stamp_all(files: Iterable[str]) -> str:
+    stamps = "\n".join(f"{path} {locations.stamp(path)}" for path in files)
+    return f"{HOW}-by-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
+
+
+def _checkpoint_files(project: str) -> list[str]:
+    """Return the newest files, oldest first; they are named by date."""
+    ours = f"{places.home().rstrip('/')}/checkpoints/{locations.key(project)}/files"
+    found = [
+        (name, f"{folder}/{name}")
+        for folder in (places.resolve_inside(project, CHECKPOINTS_INSIDE), ours)
+        for name in locations.names_in(folder)
+        if name[:1].isdigit() and name.endswith(".md")
+    ]
+    return [path for _, path in sorted(found)[-MOST_CHECKPOINTS:]]
+
+
+def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
+    from holdfast.checkpoint import checkpoint_file, index
+    from holdfast.checkpoint.errors import DamagedCheckpoint
+    from holdfast.text import timestamps
+
+    own = {one.path for one in index.of_project(project)}
+    newest: dict[tuple[str, str], Item] = {}
+    for path in files:
+        try:
+            document = checkpoint_file.read(path).document
+        except DamagedCheckpoint:
+            continue  # `verify` and `rebuild` report it
+        newest[document.session_id, document.agent_id] = Item(
+            id=id_of(CHECKPOINT, document.session_id, document.agent_id),
+            kind=CHECKPOINT,
+            text=clean("\n\n".join(_sections(document.sections)))[:LONGEST_TEXT],
+            title="checkpoint",
+            by="" if path in own else FOREIGN,
+            session=document.session_id,
+            agent=document.agent_id,
+            file=path,
+            at=timestamps.to_iso(document.created),
+        )
+    return _numbered(one for one in newest.values() if one.text)
+
+
+def _sections(sections: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the sections with words that somebody said, without our own."""
+    from holdfast.checkpoint.sections import somebodys
+    from holdfast.memory.turns import asks_us
+
+    for name, entries in sections.items():
+        told = (somebodys(name, one) for one in entries if isinstance(one, str))
+        words = [one for one in told if one and not asks_us(one.rpartition("Bash ")[2].strip("`"))]
+        if words:
+            yield "\n".join([f"{name}:", *words])
+
+
+def _numbered(items: Iterable[Item]) -> SourceRead:
+    return SourceRead([one._replace(position=2 * n) for n, one in enumerate(items)], "")
+
+
+def segment_sources(project: str) -> Iterator[MemorySource]:
+    """List all segments as one source; none if there are no files."""
+    roots = [f"{places.home().rstrip('/')}/segments"]
+    roots += filter(None, (places.resolve_inside(project, inside) for inside in FOREIGN_SEGMENTS))
+    if files := [path for root in roots for path in _files_below(root)]:
+        yield MemorySource("segments", _stamp_all(files), partial(_read_segments, project))
+
+
+def _files_below(folder: str, depth: int = 3) -> Iterator[str]:
+    """List the files below a folder. Links are not followed: a link to `/` would make every search
+    read the whole disk."""
+    for name in sorted(locations.names_in(folder)):
+        path = f"{folder}/{name}"
+        if name.endswith(".json"):
+            yield path
+        elif depth and "." not in name and not os.path.islink(path):  # noqa: PTH114
+            yield from _files_below(path, depth - 1)
+
+
+def _read_segments(project: str, _state: str, _give_up: float) -> SourceRead:
+    from holdfast.segment import library
+
+    shelved = [(one, False) for one in library.warm(project)]
+    shelved += [(one, True) for one in library.cold(project)]
+    ours = [_segment(one, cold, "") for one, cold in shelved if library.is_own(one)]
+    others = [_segment(one, cold, FOREIGN) for one, cold in shelved if not library.is_own(one)]
+    found: dict[str, Item] = {}
+    for item in [*ours, *others[-MOST_FOREIGN:]]:
+        found.setdefault(item.id, item)
+    return _numbered(found.values())
+
+
+def _segment(one: Compressed, cold: bool, by: str) -> Item:
+    about = one.metadata
+    return Item(
+        id=f"{SEGMENT}-{one.segment_id}",
+        kind=SEGMENT,
+        text=clean(one.compressed_content)[:LONGEST_TEXT],
+        title=clean(one.topic),
+        more=clean("\n".join([*one.key_decisions, *one.key_files]))[:LONGEST_TEXT],
+        by=by,
+        cold=cold,
+        session=one.session_id,
+        file=about.transcript,
+        first_turn=one.start_turn,
+        last_turn=one.end_turn,
+        uuids=tuple(filter(None, (about.first_uuid, about.last_uuid))),
+        at=about.ended_at or one.compressed_at,
+        offset=about.start_byte,
+    )
+
+
+def message_sources(project: str) -> Iterator[MemorySource]:
+    """List the messages as a source, if there is a database. Without one SQLAlchemy is not
+    imported: that takes 27 times as long as a bare start."""
+    if engines.is_shared():
+        yield from _shared_messages(project)
+        return
+    path = _database()
+    if path and (stamp := locations.stamp(path)):
+        stamp = f"{HOW}-{stamp}-{locations.stamp(path + '-wal')}"
+        yield MemorySource(MESSAGES, stamp, partial(_read_messages, path, project))
+
+
+def _shared_messages(project: str) -> Iterator[MemorySource]:
+    """List the messages of the team's database. Their number and the newest time show a change."""
+    import sqlalchemy as sa
+
+    def read(_state: str, _give_up: float) -> SourceRead:
+        query = sa.text(_query())
+        rows = engines.store().read(lambda c: c.execute(query, {"project": project}).all())
+        return _numbered(map(message, reversed(rows)))
+
+    query = sa.text("SELECT count(*), max(created_ms) FROM messages")
+    count, newest = engines.store().read(lambda c: c.execute(query).one())
+    if count:
+        yield MemorySource(MESSAGES, f"{HOW}-{count}-{newest}", read)
+
+
+def _query() -> str:
+    """The newest messages, without notices: a brief has none of them either, and nobody asks for
+    them later."""
+    from holdfast.brief.shared_work import NOTICES  # loads a decoder, most searches need none
+
+    notices = ", ".join(f"'{topic}'" for topic in NOTICES)
+    return _MESSAGES.format(notices=notices, most=MOST_MESSAGES)
+
+
+def _database() -> str:
+    given = os.environ.get(engines.VARIABLE, "")
+    if not given:
+        return f"{places.home().rstrip('/')}/holdfast.db"
+    return given.removeprefix("sqlite:///") if given.startswith("sqlite:///") else ""
+
+
+def _read_messages(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
+    rows: list[Any] = []
+    connection = sqlite_file.to_read(path, 1.0)
+    try:
+        rows = connection.execute(_query(), {"project": project}).fetchall()
+    except sqlite3.Error as error:  # old, locked or damaged: everything else can still be searched
+        log.add("WARN", "recall", f"{path}: messages were not read: {error}")
+    finally:
+        connection.close()
+    return _numbered(map(message, reversed(rows)))
+
+
+def message(row: Sequence[Any]) -> Item:
+    from datetime import UTC, datetime
+
+    from holdfast.text.fence import agent_name
+
+    message_id, topic, content, sender, created_ms = row
+    if isinstance(content, str):  # SQLite stores it as text
+        with suppress(ValueError):
+            content = json.loads(content)
+    return Item(
+        id=id_of(MESSAGE, message_id),
+        kind=MESSAGE,
+        text=clean(_words(content, topic))[:MESSAGE_CHARS],
+        title=clean(topic),
+        by=agent_name(clean(sender)),
+        file=f"message {message_id}",
+        at=datetime.fromtimestamp(created_ms / 1000, UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _words(content: Any, topic: str) -> str:
+    """The message in words, then the fields beside it that say something new, one per line."""
+    if not isinstance(content, dict):
+        return str(content)
+    words = str(content.get("message", ""))
+    known = f"{topic}\n{words}"
+    beside = (
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in content.items()
+        if name != "message" and value and str(value) not in known
+    )
+    return "\n".join(filter(None, (words, *beside)))

@@ -1,1 +1,0 @@
-"""Turn texts into vectors if the user has an embedder. It works offline by default."""
