@@ -13,7 +13,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
 from holdfast.plan.task import BadPlan
 from holdfast.record.run_prompt import extract_request
-from holdfast.run import prompt, session
+from holdfast.run import prompt
 from holdfast.run.errors import (
     BatchFailed,
     NestedRun,
@@ -282,26 +282,6 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     assert "failed: 1 of 2 tasks done, 3 sessions of Claude in this run" in stopped.stdout
     assert theatre.answer()["left"] == []
     assert theatre.tasks == ["cart", "price", "price", "price"]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5")
-def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = session.describe_silence
-
-    def and_let_go(seconds: float) -> str:
-        theatre.let_go()
-        return told(seconds)
-
-    monkeypatch.setattr("holdfast.run.claude_process.QUIET_SECONDS", 0.01)
-    monkeypatch.setattr(session, "describe_silence", and_let_go)
-    theatre.plan.write_text(ALONE)
-    theatre.play(cart=["meet"])
-    found = theatre.run()
-    assert "has been silent for 0 minutes; it goes on" in found.stderr
-    assert found.exit_code == 0
 
 
 @pytest.mark.slow

@@ -33,7 +33,6 @@ STOP_GUARD = "HOLDFAST_STOP_GUARD"
 SEEN = ((2, 1, 197), (2, 1, 325))
 VERSION_SECONDS = 30.0
 VERSION_BYTES = 4096
-QUIET_SECONDS = 600.0  # then the user is told that it is silent
 MAX_NOTE_BYTES = 1 << 20
 # Options that we set ourselves, and options that would open another session than the new one.
 RESERVED = (
@@ -229,25 +228,14 @@ class ClaudeProcess:
         self._held.close()
 
     def lines(self) -> Iterator[bytes]:
-        """Lines until Claude and all it left behind have ended. An empty line stands for a long
-        silence, the next one after twice as long."""
-        quiet_seconds, last = QUIET_SECONDS, b""
+        """Lines until Claude and all it left behind have ended."""
         assert self._process.stdout is not None
         with self._process.stdout as out:
-            while True:
-                if not select.select([out], [], [], quiet_seconds)[0]:
-                    quiet_seconds *= 2
-                    yield b""
-                    continue
-                data = os.read(out.fileno(), 1 << 16)
-                if not data:
-                    break
-                *lines, last = (last + data).split(b"\n")
-                for line in filter(None, lines):
-                    if line.startswith(supervisor.END):
-                        self.ending = decode_end(line[len(supervisor.END) : -1])
-                    else:
-                        yield line
+            for line in out:
+                if line.startswith(supervisor.END):
+                    self.ending = decode_end(line.removeprefix(supervisor.END).rstrip()[:-1])
+                else:
+                    yield line
         if self._process.wait():  # it was killed, so what Claude left behind still runs
             end_session(self._session_id)
         self.end()

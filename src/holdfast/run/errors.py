@@ -6,9 +6,10 @@ from holdfast.wire.errors import HoldfastError
 
 
 class BatchFailed(HoldfastError):
-    """A batch failed twice. Everything done before it stays done."""
+    """A batch failed twice. Everything done before it stays done. `state` is the run's."""
 
     exit_code = 1
+    state = "failed"
     hint = "fix what the error names, then run the same command: it goes on with this batch"
 
 
@@ -21,6 +22,7 @@ class PlanWaits(HoldfastError):
     tried."""
 
     exit_code = 1
+    state = "waiting"
     hint = (
         "when that is settled, write the answer below the task in the plan, and `[x]` before its "
         "words if nothing of it is left to do; then run the same command"
@@ -73,6 +75,7 @@ class NotStarted(HoldfastError):
 class Interrupted(HoldfastError):
     """Ctrl-C or another signal ended the run; every Claude was ended first."""
 
+    state = "interrupted"
     hint = "run the same command again: it goes on where it was"
 
     def __init__(self, signal_number: int) -> None:

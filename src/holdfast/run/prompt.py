@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.checkpoint.errors import CheckpointNotSaved
-from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.events import take_checkpoint, window_brief
@@ -39,8 +37,7 @@ from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, short
 from holdfast.window import state as window_state
 from holdfast.window import view
-from holdfast.window.state import State
-from holdfast.window.windows import for_transcript
+from holdfast.window.windows import fill, for_transcript
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
@@ -240,19 +237,12 @@ def save_checkpoint(
     path = find_transcript(session_id)
     if path is None:
         return None
-    known, folder = for_transcript(path, session_id, "")
+    folder = for_transcript(path, session_id, "")[1]
     with window_state.lock_state_if_possible(folder) as state:
-        _fill(state, known, root)
+        fill(state, path, session_id, "")
+        state.project = state.project or str(root)
         view.measure(state, settings_load.load(state.project), now_ms, folder)
-        kept = take_checkpoint.take(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
-    if kept is None:
-        raise CheckpointNotSaved(
-            "no checkpoint of the batch could be saved; `holdfast log` shows why"
-        )
-    report = verify(kept.path)
-    if not report.ok:
-        raise CheckpointNotSaved(f"{kept.path}: {report.findings[0].words}")
-    return kept
+        return take_checkpoint.save(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
 
 
 def close_window(session_id: str) -> None:
@@ -277,11 +267,3 @@ def compose_brief(session_id: str, tokens: int) -> str:
 
 def quote_summary(summary: str) -> str:
     return f"{QUOTE}It reported: {summary}\n" if summary else ""
-
-
-def _fill(state: State, known: State, root: Path) -> None:
-    """Fill in what hooks would have recorded, for a session without our hooks."""
-    state.session_id = state.session_id or known.session_id
-    state.transcript = known.transcript
-    state.cwd = state.cwd or known.cwd
-    state.project = state.project or known.project or str(root)

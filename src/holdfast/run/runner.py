@@ -171,24 +171,18 @@ class Runner:
                 flow = self.queue.flow()
             claude_process.remove_notes(self.context.folder)
         except BaseException as error:
-            self.report.state = _state_of(error)
+            self.report.state = getattr(error, "state", "stopped")
             self.report.error = str(error)
             raise
         finally:
-            self._report_journal_notes()
             self.report.left = self.queue.open_tasks()
         return self.report
 
     def flow(self) -> Workflow:
         """The workflow of what is left. Its warnings are reported."""
         flow = self.queue.flow()
-        for words in flow.warnings[:MAX_LISTED]:
+        for words in flow.warnings:
             self._say("note", words)
-        more = len(flow.warnings) - MAX_LISTED
-        if more > 0:
-            self._say(
-                "note", f"and {more:,} more notes on the plan: `holdfast plan --json` has all"
-            )
         return flow
 
     def _settle(self) -> None:
@@ -198,7 +192,8 @@ class Runner:
         We hold the lock, so no supervisor lives and nobody else will record it.
         """
         context = self.context
-        self._report_journal_notes()
+        for words in context.journal.notes:
+            self._say("note", words)
         for record in context.history.unsettled:
             session = record.session_id
             end_session(session)
@@ -212,11 +207,6 @@ class Runner:
         claude_process.remove_notes(context.folder)
         for record in context.history.unsaved:
             self._save(record)
-
-    def _report_journal_notes(self) -> None:
-        notes = self.context.journal.notes
-        while notes:
-            self._say("note", notes.pop(0))
 
     def _run_batch(self, jobs: Sequence[SessionJob]) -> None:
         context, first = self.context, jobs[0]
@@ -307,11 +297,3 @@ class Runner:
     def _say(self, kind: str, words: str) -> None:
         self.report.notes.append(words)
         self.context.tell(RunEvent(kind, words))
-
-
-def _state_of(error: BaseException) -> str:
-    if isinstance(error, Interrupted):
-        return "interrupted"
-    if isinstance(error, PlanWaits):
-        return "waiting"
-    return "failed" if isinstance(error, BatchFailed) else "stopped"

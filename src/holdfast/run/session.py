@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -212,16 +211,11 @@ def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
     reading, is_over, waits = StreamReading(), False, False
-    since = time.monotonic()
 
     def note(words: str) -> None:
         context.tell(RunEvent("note", words, session_id=session_id))
 
     for line in running.lines():
-        if not line:
-            note(describe_silence(time.monotonic() - since))
-            continue
-        since = time.monotonic()
         is_reading = reading.hear(line)
         if reading.waits_for and not waits:  # reported once, until there is an answer
             note(reading.waits_for)
@@ -245,11 +239,6 @@ def _start_event(job: SessionJob, session_id: str, attempt: int) -> RunEvent:
     return RunEvent(
         "begun", words, job.number, job.count, session_id, job.titles, 0, job.batch.tokens
     )
-
-
-def describe_silence(seconds: float) -> str:
-    minutes = round(seconds / 60)
-    return f"has been silent for {minutes:,} minutes; it goes on (--timeout would end it)"
 
 
 def _reading_event(job: SessionJob, session_id: str, reading: StreamReading) -> RunEvent:
