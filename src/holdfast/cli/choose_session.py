@@ -189,8 +189,8 @@ def working_folder(chosen: Chosen) -> Iterator[str]:
     session.
     """
     path = Path(chosen.state.transcript)
-    homes = (transcripts_folder(), Path(agents.codex_home(os.environ)))
-    is_clients = any(path.resolve().is_relative_to(home.resolve()) for home in homes)
+    is_others = agents.agent_of(path) is not agents.CLAUDE
+    is_clients = is_others or path.resolve().is_relative_to(transcripts_folder().resolve())
     if chosen.folder and (chosen.state.was_live or is_clients):
         yield chosen.folder
         return

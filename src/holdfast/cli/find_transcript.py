@@ -35,7 +35,7 @@ from holdfast.wire.log import inert
 
 LOOKED_AT = 40  # files, the newest first
 COMPACTED = (
-    b'"type":"compacted"',
+    *(b'"type":"compacted"', b"compaction_complete"),
     b'"compact_boundary"',
     b'"isCompactSummary":true',
     b'"isCompactSummary": true',
@@ -79,7 +79,10 @@ def newest() -> Path:
 def _of_folder(folder: Path) -> list[Path]:
     """List the transcripts of this folder, else of the nearest folder above it that has any."""
     here = folder.resolve()
-    others = [(project_of(path), path) for path in _newest(agents.rollouts(os.environ))[:LOOKED_AT]]
+    others = [
+        (project_of(path), path)
+        for path in _newest(agents.other_transcripts(os.environ))[:LOOKED_AT]
+    ]
     for one in (here, *here.parents):
         claudes = _sessions(transcripts_folder() / slug(str(one)))
         found = [*claudes, *(path for project, path in others if project == str(one))]
@@ -95,7 +98,7 @@ def newest_compacted(but: Path) -> Path | None:
 
 
 def _of_session(start: str) -> Path:
-    everywhere = [*_transcripts(transcripts_folder()), *agents.rollouts(os.environ)]
+    everywhere = [*_transcripts(transcripts_folder()), *agents.other_transcripts(os.environ)]
     found = [one for one in everywhere if agents.session_of(one).startswith(start)]
     if len({one.name for one in found}) > 1:
         raise SeveralSessions(f"{len(found)} sessions begin with {inert(start, 80)}")
@@ -116,7 +119,7 @@ def _transcripts(folder: Path) -> Iterator[Path]:
 
 def by_time() -> list[Path]:
     """All transcripts, of every agent, newest first."""
-    return _newest([*_sessions(transcripts_folder()), *agents.rollouts(os.environ)])
+    return _newest([*_sessions(transcripts_folder()), *agents.other_transcripts(os.environ)])
 
 
 def _sessions(folder: Path) -> list[Path]:
@@ -219,7 +222,7 @@ def _without_hooks(path: Path, quiet: bool = False) -> Path | None:
     if path.suffix == ".gz":
         return None
     if not quiet:
-        name = shown(path.stem[:8])
+        name = shown(agents.session_of(path)[:8])
         say(f"note: no hook has run in session {name}; read from its transcript", err=True)
     return path
 

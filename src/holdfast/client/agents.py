@@ -8,10 +8,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.wire import codex, places
+from holdfast.wire import codex, copilot, places
 
-CODEX_WINDOW = 258_400  # what Codex states of a window of 272,000 tokens
-CODEX_STATES, CODEX_COMPACTS_AT = 0.95, 0.9
 MOST_CONFIG_BYTES = 1 << 20
 SESSION_CHARS = 36  # at the end of a rollout's name
 if TYPE_CHECKING:
@@ -19,22 +17,41 @@ if TYPE_CHECKING:
 
 
 class Agent(NamedTuple):
-    """One agent: its name on the command line, what people call it, and what works with it."""
+    """One agent: its name on the command line, what people call it, how the version of its lines
+    begins, and its limit where a share of the window decides it. `lacks` is what does not work with
+    it, of what works with Claude Code."""
 
     name: str
     title: str
-    abilities: tuple[str, ...]
+    version: str = ""
+    window_tokens: int = 0  # where none is stated
+    states: float = 1.0  # the share of the window that its log states
+    compacts_at: float = 1.0
+    limit_setting: str = ""
     lacks: tuple[str, ...] = ()
 
+    def own_limit(self, environ: Mapping[str, str]) -> int | None:
+        """The limit in the user's settings of this agent."""
+        return _codex_limit(environ) if self.limit_setting else None
 
-CLAUDE = Agent("claude", "Claude Code", ("all",))
+
+HISTORY_ONLY = ("checkpoints and briefs", "alerts", "`install`")
+CLAUDE = Agent("claude", "Claude Code")
 CODEX = Agent(
-    "codex",
-    "Codex",
-    ("fill", "checkpoint", "brief after a compaction", "search", "dashboard", "tools"),
-    ("status line", "list for the summariser", "subagents' windows", "`run`"),
+    *("codex", "Codex", codex.VERSION),
+    window_tokens=258_400,
+    states=0.95,
+    compacts_at=0.9,
+    limit_setting="model_auto_compact_token_limit",
+    lacks=("status line", "list for the summariser", "subagents' windows", "`run`"),
 )
-AGENTS = (CLAUDE, CODEX)
+COPILOT = Agent(
+    *("copilot", "Copilot", copilot.VERSION),
+    window_tokens=128_000,
+    compacts_at=0.95,
+    lacks=(*HISTORY_ONLY, *CODEX.lacks),
+)
+AGENTS = (CLAUDE, CODEX, COPILOT)
 
 
 def codex_home(environ: Mapping[str, str]) -> str:
@@ -43,8 +60,7 @@ def codex_home(environ: Mapping[str, str]) -> str:
     return environ.get("CODEX_HOME") or (f"{home}/.codex" if home else "")
 
 
-def codex_limit(environ: Mapping[str, str]) -> int | None:
-    """The limit in the user's settings of Codex."""
+def _codex_limit(environ: Mapping[str, str]) -> int | None:
     import tomllib  # a session of Claude Code never needs it
 
     try:
@@ -55,20 +71,34 @@ def codex_limit(environ: Mapping[str, str]) -> int | None:
     return limit if type(limit) is int and 0 < limit < 1 << 40 else None
 
 
-def rollouts(environ: Mapping[str, str]) -> "list[Path]":
-    """The transcripts of Codex on this machine."""
+def other_transcripts(environ: Mapping[str, str]) -> "list[Path]":
+    """The transcripts on this machine that are not of Claude Code."""
     from pathlib import Path  # a hook loads this module, and pathlib costs 8 ms
 
-    home = codex_home(environ)
-    return list(Path(home, "sessions").glob(f"*/*/*/{codex.PREFIX}*.jsonl")) if home else []
+    found: list[Path] = []
+    if home := codex_home(environ):
+        found += Path(home, "sessions").glob(f"*/*/*/{codex.PREFIX}*.jsonl")
+    if home := environ.get("HOME", ""):
+        found += Path(home, ".copilot", copilot.ABOVE).glob(f"*/{copilot.NAME}")
+    return found
 
 
 def session_of(transcript: "Path") -> str:
     """The session that a transcript's name tells."""
+    if agent_of(transcript) is COPILOT:
+        return transcript.parent.name
     name = transcript.name.partition(".")[0]
-    return name[-SESSION_CHARS:] if codex.is_codex(transcript.name) else name
+    return name[-SESSION_CHARS:] if agent_of(transcript) is CODEX else name
 
 
 def agent_of(transcript: str | os.PathLike[str]) -> Agent:
     """The agent that wrote a transcript."""
-    return CODEX if codex.is_codex(os.fspath(transcript)) else CLAUDE
+    path = os.fspath(transcript)
+    if codex.is_codex(path):
+        return CODEX
+    return COPILOT if copilot.is_copilot(path) else CLAUDE
+
+
+def with_own_limit(version: str) -> Agent | None:
+    """The agent whose lines have this version, unless it is Claude Code."""
+    return next((one for one in AGENTS if one.version and version.startswith(one.version)), None)

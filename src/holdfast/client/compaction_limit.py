@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from holdfast.client import agents, models
 from holdfast.client.limit_settings import MIN_WINDOW, LimitSettings
-from holdfast.wire import codex
 
 RESERVE = 20_000
 MARGIN = 13_000
@@ -55,8 +54,8 @@ def find(
     `seen_pre_tokens` are the token counts of automatic compactions with the same model, version and
     settings; `passed_tokens` is what the window already held without a compaction."""
     switches = switches or LimitSettings()
-    if client_version.startswith(codex.VERSION):
-        return _of_codex(stated_window or agents.CODEX_WINDOW, switches, used_tokens)
+    if agent := agents.with_own_limit(client_version):
+        return _stated_by(agent, stated_window or agent.window_tokens, switches, used_tokens)
     version = parse_version(client_version)
     model = _model(model_id, switches, stated_window, used_tokens)
     edge = _by_table(model, model_id, version, switches)
@@ -70,12 +69,16 @@ def find(
     return edge
 
 
-def _of_codex(stated: int, switches: LimitSettings, used_tokens: int) -> CompactionLimit:
-    """Codex states 95 % of the window and compacts at 90 % of it, or where its settings say."""
-    window = max(round(stated / agents.CODEX_STATES), used_tokens)
-    edge, source = int(window * agents.CODEX_COMPACTS_AT), "90% of the window that Codex states"
+def _stated_by(
+    agent: agents.Agent, stated: int, switches: LimitSettings, used_tokens: int
+) -> CompactionLimit:
+    """Another agent states a share of its window, and compacts at a share or where its settings
+    say."""
+    window = max(round(stated / agent.states), used_tokens)
+    edge = int(window * agent.compacts_at)
+    source = f"{agent.compacts_at:.0%} of the window of {agent.title}"
     if switches.compact_at and switches.compact_at < edge:
-        edge, source = switches.compact_at, "setting model_auto_compact_token_limit"
+        edge, source = switches.compact_at, f"setting {agent.limit_setting}"
     return CompactionLimit(window, edge, "early", source)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.client import agents, settings_files
-from holdfast.wire import codex, places, scan
+from holdfast.wire import places, scan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,8 +102,9 @@ def read(
     line, then variables. A model named on the command line wins over a variable. Another agent's
     transcript has that agent's settings."""
     environ = os.environ if environ is None else environ
-    if codex.is_codex(transcript):
-        return LimitSettings(compact_at=agents.codex_limit(environ))
+    agent = agents.agent_of(transcript)
+    if agent is not agents.CLAUDE:
+        return LimitSettings(compact_at=agent.own_limit(environ))
     found = LimitSettings()
     for settings in settings_files.read_all(project, environ):
         found = _from_settings(found, settings)
@@ -126,10 +127,18 @@ def project_of(transcript: "Path") -> str:
         return ""
     for raw in head.split(b"\n"):
         line = scan.parse_object(raw)
-        payload = line.get("payload")  # where Codex says it
-        cwd = scan.text_of(payload if isinstance(payload, dict) else line, "cwd")
+        cwd = scan.text_of(line, "cwd") or _cwd_of_others(line)
         if cwd and "\0" not in cwd:
             return cwd.encode("utf-8", "replace").decode()
+    return ""
+
+
+def _cwd_of_others(line: Mapping[str, object]) -> str:
+    """Codex says it in its payload, Copilot in the context of its data."""
+    data = line.get("data")
+    for holder in (line.get("payload"), data.get("context") if isinstance(data, dict) else None):
+        if isinstance(holder, dict) and scan.text_of(holder, "cwd"):
+            return scan.text_of(holder, "cwd")
     return ""
 
 

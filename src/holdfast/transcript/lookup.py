@@ -21,7 +21,7 @@ from holdfast.transcript.reader import LineParser, parser_for, read
 from holdfast.wire import places
 
 END_BYTES = 1 << 20
-_SIGNS = (b"compact_boundary", b"isCompactSummary", b'"compacted"')
+_SIGNS = (b"compact_boundary", b"isCompactSummary", b'"compacted"', b"compaction_complete")
 PREFIXES = ("toolu_", "call_")  # how the id of a call begins
 LONGEST_ID = 80
 _ID = re.compile(rb'"(?:id|tool_use_id|call_id)": ?"([^"]{1,80})"')

@@ -49,7 +49,9 @@ LEFT_ALONE = frozenset(
         "api-request-shape",
         "agent-name",
         "ai-title",
-        # of Codex, as far as they say nothing that we read
+        # of other agents, as far as they say nothing that we read
+        *("session.start", "session.shutdown", "system.message", "session.compaction_start"),
+        *("assistant.turn_start", "assistant.turn_end", "tool.execution_start"),
         *("session_meta", "turn_context", "world_state", "event_msg", "response_item"),
         *("compacted", "token_usage_record", "context-window"),
         "atis-latch",

@@ -17,7 +17,7 @@ from holdfast.transcript import GZIP_MAGIC
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
-from holdfast.wire import codex, places
+from holdfast.wire import places, translate
 
 BUFFER_BYTES = 1 << 18
 OPENING_BYTES = 1 << 14  # where mostly the first line is all that is asked for
@@ -114,11 +114,12 @@ def parse_line(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
 
 def parser_for(path: str | os.PathLike[str], start: int = 0) -> LineParser:
     """What reads the lines of this file, by the agent that wrote it."""
-    if not codex.is_codex(os.fspath(path)):
+    translator = translate.translator_for(os.fspath(path))
+    if translator is None:
         return parse_line
-    from holdfast.transcript.rollout import RolloutParser
+    from holdfast.transcript.translated import TranslatedLines
 
-    parser = RolloutParser()
+    parser = TranslatedLines(translator)
     with suppress(OSError, ValueError), TranscriptSource(path, OPENING_BYTES) as source:
         if start:  # the first line names the session
             parser.note(next(source.lines(0, LONGEST_LINE_BYTES), b""))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import codex, mark, places, result_size, scan
+from holdfast.wire import codex, mark, places, result_size, scan, translate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOK
     except (OSError, ValueError):
         return Tail()
     try:
-        return _read(fd, os.fstat(fd).st_size, sidechain, density, codex.is_codex(path))
+        return _read(fd, os.fstat(fd).st_size, sidechain, density, path)
     except OSError:
         return Tail()
     finally:
         os.close(fd)
 
 
-def _read(fd: int, size: int, sidechain: bool, density: float, is_codex: bool) -> Tail:
+def _read(fd: int, size: int, sidechain: bool, density: float, path: str) -> Tail:
     tail = Tail()
     for count in READ_BYTES:
         start = max(0, size - count)
@@ -129,7 +129,8 @@ def _read(fd: int, size: int, sidechain: bool, density: float, is_codex: bool) -
         tail.size = size
         tail.is_whole_file = start == 0
         raw = _split_lines(os.pread(fd, count, start), start)
-        lines = _translated(raw, tail) if is_codex else _parsed(raw, tail)
+        other = translate.translator_for(path)
+        lines = _translated(raw, tail, other) if other else _parsed(raw, tail)
         is_found = _read_back(lines, tail, sidechain, density)
         if is_found or tail.is_whole_file:
             break
@@ -156,25 +157,26 @@ def _parsed(lines: list[bytes], tail: Tail) -> Iterator[dict[str, Any]]:
             yield line
 
 
-def _translated(lines: list[bytes], tail: Tail) -> list[dict[str, Any]]:
-    """Lines of Codex as Claude Code would have written them, newest first. The client states the
-    size of the window beside its counts."""
-    translator = codex.Translator()
+def _translated(
+    lines: list[bytes], tail: Tail, translator: translate.Translator
+) -> list[dict[str, Any]]:
+    """Another agent's lines as Claude Code would have written them, newest first. The client states
+    the size of the window beside its counts."""
     known: list[dict[str, Any]] = []
     for number in range(len(lines) - 1, -1, -1):
         if lines[number].strip():
             known += translator.lines(scan.parse_object(lines[number]), number)
     calls: set[str] = set()  # since the newest answer was counted
     for line in known:
+        tail.window_tokens = line.get("contextWindow") or tail.window_tokens
         if line["type"] == codex.WINDOW:
-            tail.window_tokens = line["contextWindow"] or tail.window_tokens
             if line["usedTokens"]:  # an estimate, after a compaction
                 line["type"] = "assistant"
                 line["message"] = {"id": "", "usage": {"input_tokens": line["usedTokens"]}}
         elif line["type"] == "assistant":
             message = line["message"]
             calls |= {block["id"] for block in message["content"] if "id" in block}
-            if message["usage"]:
+            if message.get("usage"):
                 tail.call_ids, calls = calls, set()
     tail.call_ids |= calls
     known.reverse()

@@ -13,6 +13,7 @@ from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.terminal import paint, say
+from holdfast.client.agents import session_of
 from holdfast.events import summary_losses as lifecycle_lost
 from holdfast.events.summary_losses import LastLoss
 from holdfast.text.numbers import counted
@@ -84,7 +85,7 @@ def _no_compaction(state: State) -> NoCompaction:
     path = Path(state.transcript)
     other = find_transcript.newest_compacted(path)
     hint = (
-        f"holdfast lost {other.stem[:8]} (the newest session with a compaction)"
+        f"holdfast lost {session_of(other)[:8]} (the newest session with a compaction)"
         if other
         else "come back after the first compaction; `holdfast brief` shows what it would restore"
     )

@@ -17,6 +17,7 @@ from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, demo_session
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
+from holdfast.client.agents import session_of
 from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
@@ -99,7 +100,7 @@ def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:
 def _say_without(path: Path) -> None:
     """Say that there was no compaction. This is the usual case, and shows the least of Holdfast."""
     other = find_transcript.newest_compacted(path)
-    next_to_try = f" The newest that was: holdfast replay {other.stem[:8]}" if other else ""
+    next_to_try = f" The newest that was: holdfast replay {session_of(other)[:8]}" if other else ""
     say(f"This session was not compacted.{next_to_try}", err=True)
 
 

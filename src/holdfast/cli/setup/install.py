@@ -52,7 +52,7 @@ _OPTIONS = (
     ),
     click.option(
         "--agent",
-        type=click.Choice([agent.name for agent in agents.AGENTS]),
+        type=click.Choice([agents.CLAUDE.name, agents.CODEX.name]),
         default="claude",
         show_default=True,
         help="Whose hooks: Claude Code's, or Codex's for all your projects.",

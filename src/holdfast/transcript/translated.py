@@ -1,20 +1,22 @@
-"""Codex's transcripts as entries: each line is translated, then read like Claude Code's."""
+"""Other agents' transcripts: each line is translated, then read like one of Claude Code."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from holdfast.transcript.blocks import UNDECODABLE, Malformed, repair
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
-from holdfast.wire.codex import Translator
+
+if TYPE_CHECKING:
+    from holdfast.wire.translate import Translator
 
 
-class RolloutParser:
-    """Reads the lines of one rollout, in order."""
+class TranslatedLines:
+    """Reads the lines of one transcript, in order."""
 
-    def __init__(self) -> None:
-        self._translator = Translator()
+    def __init__(self, translator: "Translator") -> None:
+        self._translator = translator
 
     def note(self, data: bytes) -> None:
         """Take what a line says of the whole session."""

@@ -1,0 +1,161 @@
+"""Lines of Copilot, as Claude Code would have written them: the one place that knows their form.
+
+Its log has lines `{type, data, timestamp}`, and its name is the folder it lies in. Nothing is
+imported: the hook's reader of a transcript's end uses it too.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = "copilot"  # how the version of its lines begins
+NAME, ABOVE = "events.jsonl", "session-state"
+TOOLS = {"bash": "Bash", "create": "Write", "edit": "Edit", "view": "Read", "task": "Agent"}
+FIELDS = {
+    "path": "file_path",
+    "file_text": "content",
+    "old_str": "old_string",
+    "new_str": "new_string",
+}
+
+
+def is_copilot(path: str) -> bool:
+    """Whether the file's place is that of a session of Copilot."""
+    parts = path.rsplit("/", 3)
+    return parts[-1] == NAME and parts[-3:-2] == [ABOVE]
+
+
+class Translator:
+    """Translates the lines of one session in order."""
+
+    __slots__ = ("_cwd", "_session", "_used", "_version")
+
+    def __init__(self) -> None:
+        self._session = self._cwd = self._version = ""
+        self._used = 0
+
+    def lines(self, row: dict[str, Any], place: int) -> list[dict[str, Any]]:
+        """What this line means. `place` tells its lines apart from others, as an id does."""
+        data, kind = row.get("data"), row.get("type")
+        if not isinstance(data, dict):
+            return []
+        if kind == "session.start":
+            self._session, self._version = _text(data, "sessionId"), _text(data, "copilotVersion")
+            self._cwd = _text(data.get("context"), "cwd")
+            return []
+        base = {
+            "timestamp": _text(row, "timestamp"),
+            "sessionId": self._session,
+            "cwd": self._cwd,
+            "version": f"{VERSION} {self._version}".rstrip(),
+            "uuid": _text(row, "id") or f"{self._session}:{place}",
+            "isSidechain": False,
+        }
+        if kind == "user.message":
+            return [_typed(base, data)] if _text(data, "content") else []
+        if kind == "session.usage_record":
+            return self._usage(base, data.get("usage"))
+        if kind == "assistant.message":
+            return [_answer(base, data)]
+        if kind == "tool.execution_complete":
+            return [_result(base, data)]
+        if kind == "session.compaction_start":
+            self._used = _count(data.get("currentTokens")) or self._used
+        if kind == "session.compaction_complete" and data.get("success") is not False:
+            return self._compaction(base, data)
+        return []
+
+    def _usage(self, base: dict[str, Any], usage: Any) -> list[dict[str, Any]]:
+        if not isinstance(usage, dict):
+            return []
+        cached, written = (
+            _count(usage.get("cacheReadTokens")),
+            _count(usage.get("cacheWriteTokens")),
+        )
+        counts = {
+            "input_tokens": max(0, _count(usage.get("inputTokens")) - cached - written),
+            "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": written,
+            "output_tokens": _count(usage.get("outputTokens")),
+        }
+        self._used = sum(counts.values())
+        message = {
+            "id": _text(usage, "apiCallId"),
+            "role": "assistant",
+            "model": _text(usage, "model"),
+            "content": [],
+            "usage": counts,
+        }
+        row = {**base, "type": "assistant", "message": message}
+        return [{**row, "contextWindow": _count(usage.get("maxPromptTokens"))}]
+
+    def _compaction(self, base: dict[str, Any], data: dict[str, Any]) -> list[dict[str, Any]]:
+        metadata = {
+            "trigger": "manual" if data.get("trigger") == "manual" else "auto",
+            "preTokens": self._used or None,
+            "postTokens": _count(data.get("postCompactionTokens")) or None,
+        }
+        boundary = {**base, "type": "system", "subtype": "compact_boundary"}
+        summary = _user(base, [_words(_text(data, "summaryContent"))], isCompactSummary=True)
+        return [{**boundary, "compactMetadata": metadata}, summary]
+
+
+def _typed(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    row = _user(base, [_words(_text(data, "content"))], promptSource="typed")
+    return {**row, "origin": {"kind": "human"}, "promptId": _text(data, "interactionId")}
+
+
+def _answer(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    blocks = [_words(_text(data, "content"))] if _text(data, "content") else []
+    requests = data.get("toolRequests")
+    known = requests if isinstance(requests, list) else []
+    blocks += [_use(request) for request in known if isinstance(request, dict)]
+    message = {
+        "id": _text(data, "apiCallId") or _text(data, "messageId"),
+        "role": "assistant",
+        "model": _text(data, "model"),
+        "content": blocks,
+    }
+    return {**base, "type": "assistant", "message": message}
+
+
+def _use(request: dict[str, Any]) -> dict[str, Any]:
+    given = request.get("arguments")
+    given = given if isinstance(given, dict) else {}
+    named = {FIELDS.get(str(name), str(name)): value for name, value in given.items()}
+    name = _text(request, "name")
+    call = {"type": "tool_use", "id": _text(request, "toolCallId")}
+    return {**call, "name": TOOLS.get(name, name), "input": named}
+
+
+def _result(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """A command that ran counts as a success for the client, whatever its exit code says."""
+    shell, result = data.get("shellExecution"), data.get("result")
+    code = _count(shell.get("exitCode")) if isinstance(shell, dict) else 0
+    text = _text(result, "content") or _text(data.get("error"), "message")
+    block = {
+        "type": "tool_result",
+        "tool_use_id": _text(data, "toolCallId"),
+        "content": f"Exit code {code}\n{text}" if code else text,
+        "is_error": data.get("success") is False or code > 0,
+    }
+    return _user(base, [block])
+
+
+def _user(base: dict[str, Any], blocks: list[Any], **more: Any) -> dict[str, Any]:
+    return {**base, "type": "user", "message": {"role": "user", "content": blocks}, **more}
+
+
+def _words(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _text(holder: Any, key: str) -> str:
+    value = holder.get(key) if isinstance(holder, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 < value < 1 << 40 else 0
