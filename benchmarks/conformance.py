@@ -25,15 +25,14 @@ TO_REACH = {0.2: 0.55, 0.4: 0.85}
 
 
 class Brief:
-    """The brief of a session, as the kit calls a compactor."""
+    """The brief that `holdfast brief --max-tokens` prints, as the kit calls a compactor."""
 
     name = "holdfast"
 
     def compact(
         self, turns: list[Turn], round_num: int = 1, budget_chars: int = 0
     ) -> CompactedContext:
-        from holdfast.brief.compose import compose
-        from holdfast.record.reader import read_record
+        from benchmarks.briefs import make_brief
         from holdfast.wire.mark import CHARS_PER_TOKEN
 
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
@@ -41,7 +40,7 @@ class Brief:
                 if turn.role in ("user", "assistant"):
                     file.write(json.dumps(_entry(number, turn)) + "\n")
             file.flush()
-            text = compose(read_record(file.name), int(budget_chars / CHARS_PER_TOKEN)).text
+            text = make_brief(file.name, int(budget_chars / CHARS_PER_TOKEN))
         return CompactedContext(text, self.name, round_num)
 
 
