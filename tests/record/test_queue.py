@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.record.reader import RecordReader
-from holdfast.record.turns import MOST_QUEUED, MOST_SAME
+from holdfast.record.turns import MOST_QUEUED
 from tests.checkpoint import sessions
 from tests.checkpoint.sessions import UNMARKING
 from tests.transcript import builders as b
@@ -190,15 +190,6 @@ def test_a_prompt_by_the_clock_is_nobodys_words_and_its_schedule_is_running(tmp_
     assert "schedule ab12cd34, running since turn 1: */10 * * * *: Look at" in compose(record).text
     ended = session.calls("CronDelete", "Deleted.", id="ab12cd34").record(tmp_path)
     assert "running" not in compose(ended).text
-
-
-def test_a_key_that_the_terminal_repeats_is_not_a_thousand_turns(tmp_path: Path) -> None:
-    session = Session().user("Read the gauges.").runs("make")
-    for _ in range(200):
-        session.queues("3").unqueues("dequeue").queues("0").unqueues("dequeue")
-    record = session.user("And the moon?").record(tmp_path)
-    assert len(record.turns) == 2 + 2 * MOST_SAME
-    assert [record.turns[0].asked, record.turns[-1].asked] == ["Read the gauges.", "And the moon?"]
 
 
 @pytest.mark.parametrize("parts", [("{}",), ("{}", "And the moon.")])

@@ -161,8 +161,6 @@ class _Stream:
     def _close(self, end: int, after: StreamState | None = None) -> TurnPart:
         """End the part before this byte, and begin the next one."""
         part = self.part
-        turn = _current(self._state.record if after is None else after.record)
-        part.interrupted = turn is not None and turn.interrupted
         part.queued = self._queued_words()
         part.end, part.after = end, after or self._snapshot(end)
         _forget_old(part.after.record)
@@ -187,7 +185,6 @@ class _Stream:
             *(state.turns, state.part, before.record.offset, before.record.offset, before, before),
             asked=turn.asked if turn else "",
             reply_to=turn.reply_to if turn else "",
-            planning=state.record.planning,
         )
 
     def _begin(self, begun: Sequence[Turn], entry: Entry) -> None:
@@ -199,8 +196,7 @@ class _Stream:
         part.asked = "\n".join(one.asked for one in begun)
         if len(begun) == 1 and begun[0].chars > len(part.asked):
             part.asked = clip(words_of(entry).typed, TEXT_CHARS) or part.asked
-        part.reply_to, part.is_plan = begun[0].reply_to, begun[0].is_plan
-        part.planning, part.prompt_id = state.record.planning, (entry.line.prompt_id or "")[:200]
+        part.reply_to, part.prompt_id = begun[0].reply_to, (entry.line.prompt_id or "")[:200]
         if isinstance(entry, Prompt):
             part.calls += state.calls.values()  # they will not get a result
             state.calls.clear()
@@ -240,7 +236,7 @@ class _Stream:
                 self._call(entry, block)
         usage, step.stop_reason = entry.usage, (entry.stop_reason or "")[:40]
         if usage.total_tokens:
-            step.input_tokens, step.used_tokens = usage.input_side_tokens, usage.total_tokens
+            step.used_tokens = usage.total_tokens
             if entry.stop_reason is None:
                 estimate = usage.input_side_tokens + int(step.chars / CHARS_PER_TOKEN)
                 step.used_tokens = max(step.used_tokens, estimate)

@@ -14,13 +14,12 @@ VERSION = 1
 
 
 class TurnStep(msgspec.Struct, array_like=True, gc=False):
-    """One answer of the model. Tokens are those in the window; 0 if the answer does not say."""
+    """One answer of the model."""
 
     number: int
     offset: int
     at: str
-    input_tokens: int = 0  # that were sent
-    used_tokens: int = 0  # that the answer left; estimated where it was written down too early
+    used_tokens: int = 0  # in the window behind it, 0: not known; estimated if not stated yet
     stop_reason: str = ""
     chars: int = 0
     ended_at: str = ""
@@ -122,9 +121,6 @@ class TurnPart(msgspec.Struct):
     reply_to: str = ""
     is_first: bool = False  # the words that began the turn stand in this part
     is_open: bool = False
-    is_plan: bool = False
-    planning: bool = False  # plan mode was on when it began
-    interrupted: bool = False
     at: str = ""
     ended_at: str = ""
     first_uuid: str = ""

@@ -27,7 +27,6 @@ SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING, MOST_UNSURE = 16, 64, 60
 READ_CHARS, BEFORE_CHARS = 600, 160  # of the words before an edit
-MOST_SAME = 3  # prompts with the same words, queued in one step
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
@@ -176,7 +175,7 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     is_bare_command = text.startswith("/") and len(text.split()) == 1
     is_others = is_bare_command or is_notification(text)
     words = Words() if is_others else typed_words(record, [text])
-    typed = "" if _is_held_key(record, words.typed, place) else words.typed
+    typed = words.typed
     if words.unsure or not record.client or marks_all(record.client):
         typed = text.strip() if any(words) else ""
         add_unsure(record, [typed], place, waits=True)
@@ -186,14 +185,6 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     record.queued = [*record.queued, *[waiting] * bool(waiting)][-MOST_QUEUED:]
     record.queue = [*record.queue, waiting][-MOST_WAITING:]
     return typed
-
-
-def _is_held_key(record: Record, words: str, place: Place) -> bool:
-    """Whether the same words were queued again and again during one step: nobody types that. A
-    terminal that repeated a key sent one real session 1,171 prompts."""
-    recent = record.turns[-MOST_LOOKED_AT:] if words else []
-    same = [one for one in recent if one.waits and one.asked == words and one.place.op == place.op]
-    return len(same) >= MOST_SAME
 
 
 def _leave_queue(record: Record, words: str) -> str:
