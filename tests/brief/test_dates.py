@@ -154,3 +154,10 @@ def test_a_report_that_the_first_brief_had_is_not_in_the_second(tmp_path: Path) 
     first = compose(record, 4000, given="").text
     assert "All of them drift" in first
     assert "Find the gauges" not in compose(record, 2000, given=first).text
+
+
+@pytest.mark.requirement("B11")
+def test_each_request_carries_its_turn_where_there_is_room(tmp_path: Path) -> None:
+    record = earlier().user("Now the writer.").works(2).record(tmp_path)
+    text = compose(record, 4000).text
+    assert "- “Now the writer.” (turn 2)" in text and f"- “{REQUEST}” (turn 1)\n" in text

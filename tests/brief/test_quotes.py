@@ -220,8 +220,10 @@ def test_images_and_interruptions_stand_with_the_words(tmp_path: Path) -> None:
     session.user("[Request interrupted by user]").user("Use the tide tables instead.")
     text = compose(session.works(2).record(tmp_path)).text
     stopped = "(interrupted before the model began)"
-    assert f"- “Can you fix this? [Image]” {stopped}\n" in text
-    assert text.index("- “Use the tide tables instead.”\n") < text.index("Can you fix this?")
+    assert f"- “Can you fix this? [Image]” (turn 1) {stopped}\n" in text
+    assert text.index("- “Use the tide tables instead.” (turn 2)\n") < text.index(
+        "Can you fix this?"
+    )
 
 
 @pytest.mark.requirement("B11", "C14")
@@ -231,8 +233,8 @@ def test_a_request_that_the_user_stopped_is_marked_in_brief_and_checkpoint(tmp_p
     session.runs("make paper").user("[Request interrupted by user]").user("Now the moon.")
     record = session.says("It is drawn.").record(tmp_path)
     stopped = "(interrupted before the model began)"
-    assert f"“Send the heights to the harbour master.” {stopped}" in compose(record).text
-    assert "“Print them on paper instead.” (interrupted)" in compose(record).text
+    assert f"“Send the heights to the harbour master.” (turn 1) {stopped}" in compose(record).text
+    assert "“Print them on paper instead.” (turn 2) (interrupted)" in compose(record).text
     assert sections_of(record)["Why Changed"] == [
         f"turn 1 {stopped}: “Send the heights to the harbour master.”",
         "turn 2 (interrupted): “Print them on paper instead.”",

@@ -220,7 +220,7 @@ def test_what_was_lost_before_the_hooks_were_installed_is_found_too(
     found = _invoke("lost")
     assert rule in found.stdout
     assert "no hook has run in session aaaa1111" in found.stderr
-    assert _json("lost")["lost"] == [{"kind": "said", "text": f"“{rule}”"}]
+    assert _json("lost")["lost"] == [{"kind": "said", "text": f"“{rule}” (turn 1)"}]
     assert _json("status")["used_tokens"] > 0
 
 

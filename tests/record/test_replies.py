@@ -40,7 +40,7 @@ def test_any_short_words_are_kept_with_what_they_follow(said: str, tmp_path: Pat
     turn = last(session, tmp_path)
     assert (turn.asked, turn.reply_to) == (said, "I'd keep them in Redis. Shall I?")
     text = compose(session.works(3).record(tmp_path)).text
-    assert f"- “{said}” (to “I'd keep them in Redis. Shall I?”)\n" in text
+    assert f"- “{said}” (turn 2) (to “I'd keep them in Redis. Shall I?”)\n" in text
 
 
 def test_without_a_question_the_last_sentence_is_what_is_followed(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from holdfast.record.turns import (
     TAKEN_BACK,
     describe_stop,
     number_at_work,
+    turn_number,
     unsure_texts,
     waits,
 )
@@ -37,6 +38,7 @@ HEAD_AND_TAIL_CHARS = 600
 HEADING_CHARS = 40
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
+NUMBERED_CHARS = 500  # where words have less room than that, their turn is not named
 WHERE_CHARS = 45  # where the rest of long words is
 NEW_WORDS = 2  # that stand in no other message
 SECTION, UNSURE = "said", "unsure"
@@ -65,6 +67,7 @@ class Quote(msgspec.Struct, frozen=True):
     follows: bool = False  # what it answers ends the turn before
     waits: bool = False  # in the client's queue: the model has not seen it
     stopped: str = ""  # how the user stopped it before the model had done it
+    turn: int = 0  # that these words began
 
 
 def quotes(record: Record) -> list[Quote]:
@@ -100,6 +103,7 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             _follows(record, number),
             waits(record, number),
             how,
+            turn_number(record, turn.place),
         )
     for at, one in enumerate(turn.questions):
         if one.answer:
@@ -247,6 +251,8 @@ def _text(quote: Quote, most: int) -> str:
     most += WHERE_CHARS if quote.chars <= most + WHERE_CHARS else 0  # telling where takes as long
     words = _cut(quote.text, most)
     text = f"({words})" if quote.is_act else quoted(words)
+    if quote.turn and not quote.waits and most >= NUMBERED_CHARS:
+        text += f" (turn {quote.turn})"
     if quote.reply_to and (most > TERSE_CHARS * 4 or len(quote.text) < TERSE_CHARS):
         text += f" (to {quoted(quote.reply_to)})"
     if quote.waits:

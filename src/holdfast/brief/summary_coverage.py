@@ -22,7 +22,7 @@ PASSAGE_LINES = 3
 WHOLE, PART = 0.8, 0.5  # shares
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
 # What a line of the brief adds behind the words: since when they are open, what they answer.
-_BEHIND = re.compile(r" \((?:since turn|to “|interrupted|taken back|[\d,]+ characters).*$")
+_BEHIND = re.compile(r" \((?:since turn|to “|turn |interrupted|taken back|[\d,]+ characters).*$")
 
 
 class SummaryContents(NamedTuple):

@@ -149,7 +149,7 @@ def describe(record: Record, line: str, failed: FailedRun) -> str:
         told.append(edits)
     later = record.commands.get(failed.later)
     if later is not None:
-        end = flat(clip_start(redact(later.printed), LATER_CHARS), LATER_CHARS)
+        end = flat(clip_start(redact(later.printed), LATER_CHARS), LATER_CHARS) or "(nothing)"
         printed = f"; {code(failed.later, LATER_CHARS)} printed at step {failed.later_op}: {end}"
     return f"{code(line, SHOWN_CHARS)} ({', '.join(told)}{printed if later else ''})"
 
