@@ -72,12 +72,12 @@ def test_staging_is_no_edit_and_its_words_are_none_of_the_files(tmp_path: Path) 
     assert run.endswith("no edit since): “2 passed”")
 
 
-def test_words_at_an_earlier_edit_are_said_to_be_earlier(tmp_path: Path) -> None:
+def test_words_at_an_earlier_edit_are_not_those_of_the_newest(tmp_path: Path) -> None:
     copy = {"structuredPatch": [{"newStart": 3, "lines": ["+ebb = 3"]}]}
     session = Session().user(REQUEST).says("It drops nulls.").edits("/work/project/a.py")
     session.runs("make").edits("/work/project/a.py", copy=copy)
     assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "a.py:3 (turn 1, in all +1 -0 lines): `+ ebb = 3`, at an earlier edit: “It drops nulls.”"
+        "a.py:3 (turn 1, in all +1 -0 lines): `+ ebb = 3`"
     ]
 
 

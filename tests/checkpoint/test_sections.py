@@ -246,19 +246,6 @@ def test_a_plan_that_is_newer_than_the_request_and_the_tasks_is_quoted(tmp_path:
 
 
 @pytest.mark.requirement("C14")
-def test_commands_that_failed_with_the_same_words_are_one_issue(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    for command in ("pwd", "ls -la", "make tides"):
-        session.runs(command, "no such folder", fails=True)
-    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
-    assert issue.splitlines() == [
-        "`make tides` (failed in turn 1, not run again)",
-        "no such folder",
-        "(the same of 2 earlier commands)",
-    ]
-
-
-@pytest.mark.requirement("C14")
 def test_a_section_gets_what_it_needs_and_what_others_leave() -> None:
     shares = {"a": 0.5, "b": 0.25, "c": 0.25}
     assert share_out({"a": 10, "b": 900, "c": 20}, shares, 400) == {"a": 10, "c": 20, "b": 370}

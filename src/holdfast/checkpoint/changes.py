@@ -106,10 +106,9 @@ def _find_changes(record: Record) -> Iterator[Change]:
         yield Change(place.op if place else record.op, text, paths, is_commit=True)
     said = ""
     for path, used in loose:
-        words = used.said if used.said_op == used.edited.op != 0 else ""
-        text = _describe_edit(record, path, used, "" if words == said else words, bool(held))
-        yield Change(used.edited.op, text, [path])
-        said = words or said
+        words = used.said * (used.said != said)
+        yield Change(used.edited.op, _describe_edit(record, path, used, words, bool(held)), [path])
+        said = used.said or said
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:
@@ -174,8 +173,6 @@ def _line_of(used: FileUse) -> str:
 def _describe_edit(record: Record, path: str, used: FileUse, words: str, is_loose: bool) -> str:
     """Return a file with what was said at its newest edit, and the first line that it changed."""
     told = [quoted(words)] * bool(words) + [code(used.change, SHORT_CHARS)] * bool(used.change)
-    if used.said and used.said_op != used.edited.op:
-        told.append(f"at an earlier edit: {quoted(used.said)}")
     told += ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [
@@ -197,23 +194,19 @@ def issues(record: Record) -> Iterator[str]:
         yield describe_unread(record)
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
-    began_op = began(record)
-    by_output: dict[str, list[tuple[str, FailedRun]]] = {}
+    older = []
     for line, failed in _failing(record):
-        by_output.setdefault("\n".join(failed.lines), []).append((line, failed))
-    older = 0
-    for (line, failed), *others in by_output.values():
-        same = [f"(the same of {counted(len(others), 'earlier command')})"] * bool(others)
-        if failed.place.op > began_op:
+        if failed.place.op > began(record):
             told = [single_marks(one) for one in failed.lines]
             while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
                 told.pop()
-            yield "\n".join([_describe_failure(record, line, failed, COMMAND_CHARS), *told, *same])
-        elif (older := older + 1) <= MOST_OLDER:
-            which = _describe_failure(record, line, failed, SHORT_CHARS)
-            yield " ".join([f"{which}: {quoted(flat(' '.join(failed.lines), SHORT_CHARS))}", *same])
-    if older > MOST_OLDER:
-        yield f"({older - MOST_OLDER} more failed in earlier turns: {MORE})"
+            yield "\n".join([_describe_failure(record, line, failed, COMMAND_CHARS), *told])
+        else:
+            end = quoted(flat(" ".join(failed.lines), SHORT_CHARS))
+            older.append(f"{_describe_failure(record, line, failed, SHORT_CHARS)}: {end}")
+    yield from older[:MOST_OLDER]
+    if older[MOST_OLDER:]:
+        yield f"({len(older) - MOST_OLDER} more failed in earlier turns: {MORE})"
 
 
 def _failing(record: Record) -> Iterator[tuple[str, FailedRun]]:

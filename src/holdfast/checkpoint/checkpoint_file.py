@@ -13,7 +13,6 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -133,16 +132,16 @@ def _text(data: bytes, part: str) -> str:
         raise DamagedCheckpoint(part, "not UTF-8") from None
 
 
-def _document(values: dict[str, front_matter.Value], sections: dict[str, list[str]]) -> Document:
-    try:
-        created = timestamps.from_iso(str(values["created"]))
-    except ValueError:
-        raise DamagedCheckpoint(front_matter.PART, f"created is {values['created']!r}") from None
+def _document(values: dict[str, object], sections: dict[str, list[str]]) -> Document:
     if values["trigger"] not in TRIGGERS:
         raise DamagedCheckpoint(front_matter.PART, f"trigger is {values['trigger']!r}")
-    same: dict[str, Any] = {name: values[name] for name in front_matter.SAME}
-    whole = bool(values["verified"])
-    return Document(created=created, sections=sections, is_complete=whole, **same)
+    try:
+        created = timestamps.from_iso(str(values["created"]))
+        same = {name: values[name] for name in front_matter.SAME}
+        given = {**same, "created": created, "sections": sections}
+        return msgspec.convert({**given, "is_complete": values["verified"]}, Document)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise DamagedCheckpoint(front_matter.PART, str(error)) from None
 
 
 def _sections(text: str) -> dict[str, list[str]]:

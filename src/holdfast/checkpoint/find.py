@@ -42,20 +42,15 @@ def newest(
 
 
 def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Sort newest first: windows by the time of their last checkpoint, within a window by its
-    own count."""
-    windows: dict[tuple[str, str, str], list[CheckpointEntry]] = {}
-    for one in entries:  # each project counts for itself
-        windows.setdefault((one.project, one.session_id, one.agent_id), []).append(one)
-    for line in windows.values():
-        line.sort(key=lambda one: (one.iteration, *one.rank))
-    found: list[CheckpointEntry] = []
-    while windows:
-        window = max(windows, key=lambda key: windows[key][-1].rank)
-        found.append(windows[window].pop())
-        if not windows[window]:
-            del windows[window]
-    return found
+    """Sort newest first. Within a window the own count decides: one that a clock set back has dated
+    earlier counts as of the one before it."""
+    newest: dict[tuple[str, str, str], tuple[str, int]] = {}
+    ranks = {}
+    for one in sorted(entries, key=lambda one: (one.iteration, *one.rank)):
+        window = one.project, one.session_id, one.agent_id  # each project counts for itself
+        newest[window] = max(one.rank, newest.get(window, one.rank))
+        ranks[one.path] = (*newest[window], one.iteration), one
+    return [one for _, one in sorted(ranks.values(), key=lambda pair: pair[0], reverse=True)]
 
 
 def find_by_name(word: str, project: str) -> CheckpointEntry:

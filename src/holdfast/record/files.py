@@ -106,7 +106,7 @@ def remove(record: Record, line: str) -> None:
             known = [name]
         for one in known:
             record.files[one].gone = True
-            record.files[one].edited = Place(0, record.at, record.op)
+            note_edit(record, one, "")
 
 
 def find_written(record: Record, line: str) -> list[str]:
@@ -143,8 +143,7 @@ def note_edit(record: Record, name: str, words: str) -> None:
     """Record an edit, and what was said at it, if anything."""
     used = record.files.get(name)
     if used is not None:
-        used.edited = Place(0, record.at, record.op)
-        used.said, used.said_op = (words, record.op) if words else (used.said, used.said_op)
+        used.edited, used.said = Place(0, record.at, record.op), words
 
 
 def change(record: Record, name: str, how: str) -> None:

@@ -88,8 +88,7 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     written: int = 0  # by commands: redirected into, edited in place, moved
     by_agents: int = 0  # edits of subagents
     edited: Place = Place()  # the newest edit
-    said: str = ""  # the model's words at the newest edit with any
-    said_op: int = 0
+    said: str = ""  # the model's words at the newest edit
 
     @property
     def is_changed(self) -> bool:
