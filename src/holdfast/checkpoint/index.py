@@ -128,14 +128,11 @@ def projects() -> list[str]:
     return sorted({one.project for one in load_or_empty()} | _by_snapshots())
 
 
-def all_projects(also: Iterable[str]) -> list[str]:
-    """Return every known or given project."""
-    return sorted({*projects(), *(folders.resolve(one) for one in also)})
-
-
-def files_of(wanted: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the files of projects that are worth opening; known ones among them always are."""
-    inside = [folder for one in wanted for folder in folders.readable(one)]
+def known_files(also: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the files of every known or given project that are worth opening; known ones always
+    are."""
+    names = sorted({*projects(), *(folders.resolve(one) for one in also)})
+    inside = [folder for one in names for folder in folders.readable(one)]
     return list(dict.fromkeys(readable_in(inside, known)))
 
 

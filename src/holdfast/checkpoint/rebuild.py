@@ -1,4 +1,4 @@
-"""Rebuild everything that can be made from the files: index, list of projects, snapshots."""
+"""Rebuild the index and the list of projects from the files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import msgspec
 
-from holdfast.checkpoint import checkpoint_file, index, provenance, snapshot
+from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.files import folders, lock
 
@@ -19,7 +19,6 @@ class RebuiltIndex(msgspec.Struct, frozen=True):
     damaged: list[VerifyReport]  # files with a final name that do not verify
     added: list[str]  # paths that were not in the index
     dropped: list[str]  # paths in the index whose file is gone
-    snapshots: list[str]  # ids whose snapshot was made again
     projects: list[str]
     foreign: list[str]  # paths of those that this machine did not make
 
@@ -32,7 +31,7 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
         before = set[str]()
         with suppress(index.BrokenIndex):
             before = {one.path for one in index.load()}
-        reports = [verify(path) for path in index.files_of(index.all_projects(also), before)]
+        reports = [verify(path) for path in index.known_files(also, before)]
         entries = [one.entry for one in reports if one.entry is not None]
         index.save(entries)
     after = {one.path for one in entries}
@@ -42,20 +41,6 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
         damaged=[one for one in reports if not one.ok],
         added=sorted(after - before),
         dropped=sorted(before - after),
-        snapshots=[one.id for one in entries if one.verified and _snapshot_made(one)],
         projects=sorted({one.project for one in entries}),
         foreign=sorted(after - own),
     )
-
-
-def _snapshot_made(entry: CheckpointEntry) -> bool:
-    if not snapshot.is_lost(entry.project, entry.id):
-        return False
-    try:
-        document = checkpoint_file.read(entry.path).document
-        values = snapshot.complete(document, entry.id, entry.path)
-        values |= {**snapshot.from_sections(document), "made_here": provenance.is_own(entry)}
-        snapshot.save(entry.project, entry.id, values)
-    except (OSError, DamagedCheckpoint):
-        return False
-    return True

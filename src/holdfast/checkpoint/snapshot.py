@@ -1,9 +1,8 @@
-"""The JSON snapshot of a checkpoint, for programs. It is made again if it is lost."""
+"""The JSON snapshot of a checkpoint, for programs."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -51,16 +50,6 @@ def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any
     }
 
 
-def from_sections(document: Document) -> Mapping[str, Any]:
-    """Return what the Markdown still has when the snapshot itself is lost."""
-    return {
-        "active_tasks": list(document.sections.get("Next Steps", ())),
-        "modified_files": list(document.sections.get("What Changed", ())),
-        "key_decisions": list(document.sections.get("Key Decisions", ())),
-        "rebuilt": True,
-    }
-
-
 def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
     try:  # takes a sixth of the time of `json`
         data = msgspec.json.encode(values, enc_hook=str)
@@ -77,7 +66,10 @@ def path_of(project: str, checkpoint_id: str) -> str:
 
 def load(project: str, checkpoint_id: str) -> dict[str, Any]:
     """Return the snapshot; an empty one if there is none."""
-    return _parse(places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES))
+    with suppress(ValueError, RecursionError):
+        value = json.loads(places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES))
+        return value if isinstance(value, dict) else {}
+    return {}
 
 
 def load_fill(project: str, checkpoint_id: str) -> CheckpointFill:
@@ -85,25 +77,6 @@ def load_fill(project: str, checkpoint_id: str) -> CheckpointFill:
         return msgspec.convert(load(project, checkpoint_id), CheckpointFill)
     except msgspec.ValidationError:
         return CheckpointFill()
-
-
-def _parse(data: bytes) -> dict[str, Any]:
-    with suppress(ValueError, RecursionError):
-        value = json.loads(data)
-        return value if isinstance(value, dict) else {}
-    return {}
-
-
-def is_lost(project: str, checkpoint_id: str) -> bool:
-    """Return True if the snapshot is missing or damaged. One that is there and cannot be read now
-    is not lost: it must not be replaced, since the Markdown has less."""
-    path = path_of(project, checkpoint_id)
-    try:
-        size = os.stat(path).st_size  # noqa: PTH116 - no pathlib: saving imports this
-    except OSError as error:
-        return isinstance(error, FileNotFoundError)
-    data = places.read_small(path, LARGEST_BYTES)
-    return not _parse(data) if data else size == 0
 
 
 def names(project: str) -> set[str]:

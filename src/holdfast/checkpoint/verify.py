@@ -65,5 +65,5 @@ def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
     one), and every entry whose file is gone."""
     entries = index.load_or_empty()
     known = [one.path for one in entries]
-    paths = [*index.files_of(index.all_projects(also), known), *known]
+    paths = [*index.known_files(also, known), *known]
     return [verify(path, entries) for path in dict.fromkeys(paths)]

@@ -44,9 +44,7 @@ def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCh
     with lock.hold(folders.home_folder(document.project), patience):
         known = _window(document)
         kept = _twin(document, known) or _write_document(lineage.extend(document, known))
-        notes = list(kept.notes)
-        if not kept.reused or snapshot.is_lost(document.project, kept.id):
-            notes += _snapshot_saved(kept, document)
+        notes = [*kept.notes, *_snapshot_saved(kept, document)]
     if not kept.reused or kept.path not in {one.path for one in index.load_or_empty()}:
         notes += index.refresh(document.project, new=kept.path, patience=patience)
     return replace(kept, notes=tuple(notes))
@@ -67,10 +65,7 @@ def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint |
     report = verify.verify(last.path)
     if report.document is None or not report.ok:
         return None
-    if report.document.state_hash != document.state_hash:
-        return None  # the index described another file
-    same = replace(report.document, snapshot=snapshot.load(document.project, last.id))
-    return SavedCheckpoint(last.id, last.path, same, report.content_hash, reused=True)
+    return SavedCheckpoint(last.id, last.path, report.document, report.content_hash, reused=True)
 
 
 def _write_document(document: Document) -> SavedCheckpoint:
@@ -126,7 +121,7 @@ def _free_names(document: Document) -> Iterator[str]:
 
 
 def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
-    """Save the snapshot, also for a twin that was killed before it had one."""
+    """Save the snapshot, also of a twin: it may have been killed before it had one."""
     document = replace(kept.document, snapshot=given.snapshot)
     values = snapshot.complete(document, kept.id, kept.path)
     try:

@@ -237,7 +237,6 @@ def plain_rebuild(found: rebuilding.RebuiltIndex) -> dict[str, object]:
         "damaged": [verify_command.plain_report(one) for one in found.damaged],
         "added": found.added,
         "dropped": found.dropped,
-        "snapshots": found.snapshots,
         "foreign": found.foreign,
     }
 
@@ -251,6 +250,5 @@ def _changes(found: rebuilding.RebuiltIndex) -> dict[str, list[str]]:
     return {
         "added": found.added,
         "dropped": found.dropped,
-        "snapshot made again": found.snapshots,
         _foreign_label(): found.foreign,
     }
