@@ -42,16 +42,9 @@ def describe_place(record: Record, place: Place) -> str:
 
 
 def edited(record: Record) -> list[tuple[str, FileUse]]:
-    """Return every edited file, the newest edit last. Files of another checkout are left out: a
-    command there names its files like this one, but what was edited there was not changed here."""
+    """Return every edited file, the newest edit last."""
     known = sorted(record.files.items(), key=lambda pair: pair[1].edited.op)
-    changed = [pair for pair in known if pair[1].is_changed or pair[1].gone]
-    away = "\n".join(f"{path}\n" for path, used in changed if path[:1] in "/~" and used.edits)
-    return [
-        (path, used)
-        for path, used in changed
-        if used.edits or path[:1] in "/~" or f"/{path}\n" not in away
-    ]
+    return [pair for pair in known if pair[1].is_changed or pair[1].gone]
 
 
 class Change(msgspec.Struct, frozen=True):
