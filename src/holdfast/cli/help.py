@@ -86,6 +86,17 @@ TOPICS: dict[str, HelpTopic] = {
         ),
         "lost",
     ),
+    "pin": HelpTopic(
+        EVERY_DAY,
+        "Pin a rule: it stands in every brief.",
+        "Without RULE it lists what is pinned; --remove takes a pin back. `holdfast budget pin` "
+        "can pin for one session, or to another part of the brief.",
+        (
+            Example("holdfast pin 'Never touch data/raw.'", "in every brief of this project"),
+            Example("holdfast pin 'Answer in German.' --user", "in all your projects"),
+        ),
+        "budget",
+    ),
     "search": HelpTopic(
         EVERY_DAY,
         "Find what was said, decided or saved in earlier sessions.",
@@ -202,7 +213,7 @@ TOPICS: dict[str, HelpTopic] = {
         SAVING,
         "Show and edit what Claude Code loads into every session.",
         "Topics are files in Claude Code's own memory folder. To keep a rule across "
-        "compactions only, pin it: `holdfast budget pin`.",
+        "compactions only, pin it: `holdfast pin`.",
         (
             Example("holdfast memory list", "every topic of this project"),
             Example("holdfast memory rules", "instruction files, and which rules are restored"),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = {
     "everyday": "status watch lost search replay log statusline",
-    "saving": "checkpoint resume brief budget memory segments transcripts",
+    "saving": "checkpoint resume brief pin budget memory segments transcripts",
     "planning": "plan run",
     "team": "board serve db",
     "setup": "install doctor settings",

@@ -109,14 +109,14 @@ def pin(
     """Put TEXT into every brief, until you unpin it."""
     scope = "session" if session else "user" if is_user else "project"
     session_id = _of_session(session) if session else ""
-    _say_if_mended(scope, _path(project), session_id)
-    before = ledger.read(_path(project), session_id).pins
+    _say_if_mended(scope, project_path(project), session_id)
+    before = ledger.read(project_path(project), session_id).pins
     one = operations.pin(
         text,
         now_ms=row_times.now_ms(),
         compartment=compartment,
         scope=scope,
-        project=_path(project),
+        project=project_path(project),
         session_id=session_id,
         by="" if IN_CLAUDE_CODE in os.environ else ledger.USER,
     )
@@ -133,7 +133,7 @@ def pin(
 def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> None:
     """Remove a pin."""
     session_id = _of_session(session)
-    one = operations.unpin(pin_id, project=_path(project), session_id=session_id)
+    one = operations.unpin(pin_id, project=project_path(project), session_id=session_id)
     words = f"unpinned {one.id} ({one.scope}): {shown(one.text)}"
     undo = f"pin {shlex.quote(one.text)} --compartment {one.compartment}"
     user = " --user" if one.scope == "user" else ""
@@ -192,9 +192,9 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
     COMPARTMENT is active_task, project_background, operator_preferences, safety_constraints or
     ambient_knowledge."""
     scope = "user" if is_user else "project"
-    _say_if_mended(scope, _path(project))
-    before = operations.share_set(compartment, scope=scope, project=_path(project))
-    kept = operations.allot(compartment, _share(share), scope=scope, project=_path(project))
+    _say_if_mended(scope, project_path(project))
+    before = operations.share_set(compartment, scope=scope, project=project_path(project))
+    kept = operations.allot(compartment, _share(share), scope=scope, project=project_path(project))
     shares = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     flag = " --user" if is_user else _where(scope, "", project)
     undo = "" if before == kept.get(compartment) else f"allot {compartment} {_spelled(before)}"
@@ -222,7 +222,9 @@ def _where(scope: str, session_id: str, project: Path | None) -> str:
     """Return the options that select the same ledger from this folder."""
     if scope == "session":
         return f" --session {shlex.quote(session_id)}"
-    return f" --project {shlex.quote(_path(project))}" if project and scope == "project" else ""
+    return (
+        f" --project {shlex.quote(project_path(project))}" if project and scope == "project" else ""
+    )
 
 
 def _spelled(share: float | None) -> str:
@@ -266,7 +268,7 @@ def _of_session(session: str) -> str:
     return found.state.session_id if found else ""
 
 
-def _path(project: Path | None) -> str:
+def project_path(project: Path | None) -> str:
     """Return the named project, else that of the session at work here, else this folder."""
     if project is not None:
         return str(project.absolute())
