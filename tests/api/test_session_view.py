@@ -56,6 +56,7 @@ def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
     assert (failure["command"], failure["turn"]) == ("pytest tests", 2)
     assert found["rules"][0]["text"] == "Heights are whole centimetres"
     assert found["rules"][0]["turn"] is None
+    assert [one["turn"] for one in found["rules"][1:]] == [2, 1]  # what was typed, newest first
     assert any(one["path"].endswith("a.py") and one["edits"] for one in found["files"])
     assert found["call"] is None and found["step"] == 4
     script.prompt("and now?")

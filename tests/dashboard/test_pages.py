@@ -304,7 +304,7 @@ def test_a_panel_that_fails_fails_alone_and_can_be_tried_again(machine: Any, vis
     reader.page.route("**/readings*", lambda route: route.fulfill(**broken))
     reader.go("session/tide-session")
     reader.see("Readings: The database does not answer")
-    reader.see("Rules in force")
+    reader.see("Your rules and messages")
     reader.page.unroute("**/readings*")
     reader.page.get_by_role("button", name="Try again").click()
     reader.page.get_by_role("button", name="Compaction 1").wait_for()

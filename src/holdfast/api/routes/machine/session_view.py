@@ -36,6 +36,7 @@ ELSEWHERE = "its transcript is not on this machine"
 GONE = "its transcript is not there any more"
 MOST_FILES, MOST_DECISIONS, MOST_AGENTS = 200, 80, 100
 MARKED = "marked in an instruction file"
+TYPED = "you typed it"
 NOTHING: dict[str, Any] = {
     "step": None,
     "at": None,
@@ -293,13 +294,16 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
 
 
 def _rules(state: State, record: Record) -> Iterable[dict[str, Any]]:
-    """What every brief repeats. The user's other words are in the turns: all of them, as nothing
-    decides which are rules."""
+    """Pins and marked rules, which every brief repeats, then all that the user typed, newest first:
+    nothing decides which of that are rules."""
     nowhere = place_of(record, Place())
     for pin in ledger.read(state.project, state.session_id).pins:
         yield {"text": pin.text, "reason": f"{pin.author}, for the {pin.scope}", **nowhere}
     for text in collect_marked_rules(state.project, window_brief.read_files(record)):
         yield {"text": text, "reason": MARKED, **nowhere}
+    for turn in reversed(record.turns):
+        if turn.asked:
+            yield {"text": turn.asked, "reason": TYPED, **place_of(record, turn.place)}
 
 
 def _files(record: Record) -> list[dict[str, Any]]:
