@@ -19,8 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 import holdfast
 from holdfast.api import pages, responses, routes
-from holdfast.api.database import Database
-from holdfast.api.event_listeners import Hub, MessageHandout
+from holdfast.api.database import Database, Hub, MessageHandout
 from holdfast.api.gate import Token
 from holdfast.api.login import Tickets
 from holdfast.hub.board.messages import known_topics

@@ -5,7 +5,7 @@ here, with the field's name. Secrets are removed from every text of a body befor
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
@@ -25,7 +25,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times
 from holdfast.hub.board import messages
-from holdfast.redact import are_clean, redact, redact_each, redact_named_values
+from holdfast.redact import are_clean, redact_each, redact_named_values
 from holdfast.wire.log import is_utf8
 
 MOST_INT = 2**31 - 1
@@ -99,43 +99,36 @@ def not_large(value: Any) -> Any:
 
 def bounded_value(value: Any) -> Any:
     """Check that a JSON value may be stored."""
-    if len(_json(storable(value))) > MOST_JSON:
+    if len(msgspec.json.encode(storable(value)).decode()) > MOST_JSON:
         raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
     return value
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
 def clean_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """Remove secrets from the fields of a body. A search takes 0.1 ms however short the text is,
-    so all fields are searched as one text, and one by one only if there is a secret. Within a JSON
-    value, the name before a value may show that it is a secret."""
+    so all texts are searched as one, and one by one only if there is a secret. Within a JSON value,
+    the name before a value may show that it is a secret."""
     fields = {name: _hide_named(value) for name, value in given.items()}
-    texts = (_json(value) if isinstance(value, dict | list) else value for value in fields.values())
-    if are_clean([text for text in texts if isinstance(text, str)]):
+    if are_clean(text for value in fields.values() for text in texts_in(value)):
         return fields
-    return {name: _clean(value) for name, value in fields.items()}
+    return {name: redact_each(value) for name, value in fields.items()}
 
 
 def _hide_named(value: Any) -> Any:
     return redact_named_values(value) if isinstance(value, dict | list) else value
 
 
-def _clean(value: Any) -> Any:
-    if isinstance(value, str) or (isinstance(value, list) and all(type(x) is str for x in value)):
-        return redact_each(value)
-    if not isinstance(value, dict | list):
-        return value
-    text = _json(value)
-    kept = redact(text)
-    if kept == text:
-        return value
-    try:
-        return msgspec.json.decode(kept)
-    except msgspec.DecodeError:  # a placeholder broke the text: then value by value
-        return redact_each(value)
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield key
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(inner)
 
 
 def _parse_time(text: Any) -> Any:

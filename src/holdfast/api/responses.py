@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import GenericAlias
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_origin
 
 import msgspec
 import sqlalchemy as sa
@@ -29,7 +29,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
-from holdfast.api.event_listeners import Crowded
+from holdfast.api.database import Crowded
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.rows import Page, Row
@@ -291,20 +291,6 @@ def _kind(column: sa.Column[Any]) -> Any:
     is_number = isinstance(column.type, sa.Integer) and not _public(column).endswith("_at")
     kind: Any = int if is_number else str
     return kind | None if column.nullable else kind
-
-
-def answer_of(name: str, source: type, **nested: type[ApiAnswer]) -> type[ApiAnswer]:
-    """Make the model of an answer that shows each field of a class. `nested`: the models of the
-    items, for fields that are lists."""
-    fields: dict[str, Any] = {
-        key: (_as_list(kind, nested.get(key)), ...) for key, kind in get_type_hints(source).items()
-    }
-    return create_model(name, __base__=ApiAnswer, **fields)
-
-
-def _as_list(kind: Any, item: type | None) -> Any:
-    """JSON has lists, no tuples."""
-    return GenericAlias(list, item or get_args(kind)[0]) if get_origin(kind) is tuple else kind
 
 
 def respond(content: Any, status: int = 200) -> Response:

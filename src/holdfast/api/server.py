@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from holdfast.api import address as addresses
 from holdfast.api.address import Address
 from holdfast.api.app import create
-from holdfast.api.event_listeners import Hub
+from holdfast.api.database import Hub
 from holdfast.api.gate import KNOWN, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
 from holdfast.files import lock

@@ -11,27 +11,8 @@ from fastapi import Query, Request, Response
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 from sqlalchemy.engine import Connection
 
+from holdfast.api import fields
 from holdfast.api.database import Db
-from holdfast.api.fields import (
-    MOST_ID,
-    AgentName,
-    AgentPath,
-    Body,
-    FilePath,
-    Id,
-    IdPath,
-    IdQuery,
-    LargeLimit,
-    Object,
-    Offset,
-    Text,
-    TimeMs,
-    Topic,
-    Topics,
-    WordQuery,
-    plain,
-    require_topic,
-)
 from holdfast.api.resource import Noun, add_list
 from holdfast.api.responses import (
     NOT_FOUND,
@@ -53,24 +34,24 @@ from holdfast.redact import redact
 router = Router(tags=["board"])
 
 
-class NewMessage(Body):
-    from_agent: AgentName = Field(
+class NewMessage(fields.Body):
+    from_agent: fields.AgentName = Field(
         validation_alias=AliasChoices("from_agent", "from_agent_id"),
         description="also accepted as `from_agent_id`",
     )
-    to_agent: AgentName | None = Field(
+    to_agent: fields.AgentName | None = Field(
         None,
         validation_alias=AliasChoices("to_agent", "to_agent_id"),
         description="nobody: every agent of the project; also accepted as `to_agent_id`",
     )
-    topic: Topic
-    content: Object | Text = Field(
+    topic: fields.Topic
+    content: fields.Object | fields.Text = Field(
         validation_alias=AliasChoices("content", "payload"),
         description="words are kept as `{message}`; also accepted as `payload`",
     )
     priority: int = Field(0, ge=0, le=messages.MOST_PRIORITY)
     ttl_seconds: int = Field(messages.USUAL_TTL_SECONDS, ge=1, le=messages.MOST_TTL_SECONDS)
-    project_id: Id | None = None
+    project_id: fields.Id | None = None
 
 
 Posted = row_answer(
@@ -102,7 +83,7 @@ async def post_message(body: NewMessage, request: Request) -> Response:
     """Post a message to one agent, or, if `to_agent` is absent or null, to every agent of the
     project."""
     state = request.app.state  # not as three dependencies, which take a third of a post's time
-    require_topic(state.topics, body.topic)
+    fields.require_topic(state.topics, body.topic)
     row = messages.draft(now_ms=row_times.now_ms(), **body.given)
     await state.database.write(lambda c: messages.post(c, row))
     await state.handing.hand(row)
@@ -118,10 +99,10 @@ def _with_broadcast(model: Any, row: Row) -> dict[str, Any]:
 @router.get("/api/messages/all", response_model=MessageList)
 async def list_messages(
     db: Db,
-    project_id: IdQuery = None,
-    without_topic: WordQuery = None,
-    limit: LargeLimit = 100,
-    offset: Offset = 0,
+    project_id: fields.IdQuery = None,
+    without_topic: fields.WordQuery = None,
+    limit: fields.LargeLimit = 100,
+    offset: fields.Offset = 0,
 ) -> Response:
     """Newest first. Nothing is marked as read. Expired messages are listed, and counted in
     `total`, until they are cleaned up. `without_topic` leaves out the messages of one topic."""
@@ -134,19 +115,19 @@ async def list_messages(
 
 @router.get("/api/messages/{agent_id:text}", response_model=Inbox)
 async def inbox(
-    agent_id: AgentPath,
+    agent_id: fields.AgentPath,
     db: Db,
-    known: Topics,
-    since: Annotated[TimeMs | None, Query()] = None,
-    topic: Annotated[Topic | None, Query()] = None,
+    known: fields.Topics,
+    since: Annotated[fields.TimeMs | None, Query()] = None,
+    topic: Annotated[fields.Topic | None, Query()] = None,
     include_broadcasts: bool = True,
-    project_id: IdQuery = None,
-    limit: LargeLimit = 100,
+    project_id: fields.IdQuery = None,
+    limit: fields.LargeLimit = 100,
 ) -> Response:
     """The messages for this agent; reading marks them as read. Highest priority first, then
     oldest. Messages beyond the limit stay unread. `unread_remaining` counts all unread messages
     for the agent."""
-    require_topic(known, topic, "query")
+    fields.require_topic(known, topic, "query")
     now = row_times.now_ms()
     ask = deliveries.Ask(agent_id, now, limit, project_id, since, topic, include_broadcasts)
     found = await db.read(lambda c: deliveries.look(c, ask))
@@ -165,14 +146,14 @@ async def inbox(
 
 MOST_AGENTS = 200
 MOST_IDS = 500
-Ids = Annotated[list[Id], Field(max_length=MOST_IDS)]
+Ids = Annotated[list[fields.Id], Field(max_length=MOST_IDS)]
 
 
 class ExchangeWindow(BaseModel):
     """One agent of the other machine."""
 
-    agent: AgentName
-    project_path: FilePath | None = Field(None, description="where it works")
+    agent: fields.AgentName
+    project_path: fields.FilePath | None = Field(None, description="where it works")
     listens: bool = Field(True, description="it can get messages; otherwise it only reports")
     hears_all: bool = Field(True, description="also what is for everybody")
     waiting: Ids = Field([], description="messages it was given and has not said yet")
@@ -229,13 +210,15 @@ def _aged(row: Row, now_ms: int) -> dict[str, Any]:
     return shown
 
 
-class SubscriptionFilter(Body):
-    agent_id: AgentName
-    topic: Topic
+class SubscriptionFilter(fields.Body):
+    agent_id: fields.AgentName
+    topic: fields.Topic
 
 
 class NewSubscription(SubscriptionFilter):
-    callback_url: Text | None = Field(None, description="kept, and never called: nothing is sent")
+    callback_url: fields.Text | None = Field(
+        None, description="kept, and never called: nothing is sent"
+    )
 
 
 Subscription = row_answer("Subscription", tables.subscriptions)
@@ -253,9 +236,9 @@ SubscriptionGone = answer("SubscriptionsDeleted", success=bool, deleted=Pair)
 
 
 @router.post("/api/subscribe", status_code=201, response_model=SubscriptionMade)
-async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
+async def subscribe(body: NewSubscription, db: Db, known: fields.Topics) -> Response:
     """After its first subscription, an agent gets only broadcasts of its topics."""
-    require_topic(known, body.topic)
+    fields.require_topic(known, body.topic)
     now, given = row_times.now_ms(), (body.agent_id, body.topic, body.callback_url)
     row = await db.write(lambda c: messages.subscribe(c, *given, now))
     return respond({"success": True, "subscription": Subscription.of(row)}, 201)
@@ -264,20 +247,20 @@ async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
 @router.get("/api/subscriptions", response_model=SubscriptionList)
 async def list_subscriptions(
     db: Db,
-    known: Topics,
-    agent_id: Annotated[AgentName | None, Query()] = None,
-    topic: Annotated[Topic | None, Query()] = None,
-    limit: LargeLimit = 100,
-    offset: Offset = 0,
+    known: fields.Topics,
+    agent_id: Annotated[fields.AgentName | None, Query()] = None,
+    topic: Annotated[fields.Topic | None, Query()] = None,
+    limit: fields.LargeLimit = 100,
+    offset: fields.Offset = 0,
 ) -> Response:
     """Oldest first."""
-    require_topic(known, topic, "query")
+    fields.require_topic(known, topic, "query")
     page = await db.read(lambda c: messages.list_subscriptions(c, limit, offset, agent_id, topic))
     return respond({"subscriptions": Subscription.of_each(page.rows), **paging(page)})
 
 
 @router.get("/api/subscriptions/{agent_id:text}", response_model=AgentTopics)
-async def subscriptions_of(agent_id: AgentPath, db: Db) -> Response:
+async def subscriptions_of(agent_id: fields.AgentPath, db: Db) -> Response:
     """All topics of one agent."""
     rows = await db.read(lambda c: messages.subscriptions_of(c, agent_id))
     topics = [row["topic"] for row in rows]
@@ -295,19 +278,19 @@ async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
 @router.delete(
     "/api/subscriptions/{subscription_id}", response_model=SubscriptionGone, responses=NOT_FOUND
 )
-async def remove_subscription(subscription_id: IdPath, db: Db) -> Response:
+async def remove_subscription(subscription_id: fields.IdPath, db: Db) -> Response:
     """End a subscription by its id."""
     row = await db.write(lambda c: messages.remove_subscription(c, str(subscription_id)))
     return respond({"success": True, "deleted": Pair.of(row)})
 
 
-class BlockingPair(Body):
-    blocked_by: AgentName
-    blocked_agent: AgentName
+class BlockingPair(fields.Body):
+    blocked_by: fields.AgentName
+    blocked_agent: fields.AgentName
 
 
 class NewBlocking(BlockingPair):
-    reason: Text | None = None
+    reason: fields.Text | None = None
 
 
 Waits = row_answer("Blocking", tables.blockings)
@@ -343,7 +326,7 @@ BlockingCheck = answer("BlockingCheck", blocker=str, blocked=str, is_blocked=boo
 
 
 @router.get("/api/blocking", response_model=BlockingList)
-async def list_blockings(db: Db, project_id: IdQuery = None) -> Response:
+async def list_blockings(db: Db, project_id: fields.IdQuery = None) -> Response:
     """All waiting agents, the longest wait first; at most 1,000."""
     rows = await db.read(lambda c: blocking.list_all(c, project_id))
     return respond({"blockings": WaitSince.of_each(rows), "count": len(rows)})
@@ -351,7 +334,9 @@ async def list_blockings(db: Db, project_id: IdQuery = None) -> Response:
 
 @router.get("/api/blocking/check", response_model=BlockingCheck)
 async def check_blocking(
-    db: Db, blocker: Annotated[AgentName, Query()], blocked: Annotated[AgentName, Query()]
+    db: Db,
+    blocker: Annotated[fields.AgentName, Query()],
+    blocked: Annotated[fields.AgentName, Query()],
 ) -> Response:
     """Whether `blocked` waits directly for `blocker`."""
     waits = await db.read(lambda c: blocking.is_blocked(c, blocker, blocked))
@@ -359,7 +344,7 @@ async def check_blocking(
 
 
 @router.get("/api/blocking/{agent_id:text}", response_model=BlockingStatus)
-async def blocking_of(agent_id: AgentPath, db: Db) -> Response:
+async def blocking_of(agent_id: fields.AgentPath, db: Db) -> Response:
     """The agents that an agent waits for, and those that wait for it."""
     state = await db.read(lambda c: blocking.find_blockings(c, agent_id))
     waits_for, holds_up = state.waits_for, state.holds_up
@@ -390,21 +375,23 @@ async def unblock(body: BlockingPair, db: Db) -> Response:
     response_model=answer("BlockingsDeleted", success=bool),
     responses=NOT_FOUND,
 )
-async def remove_blocking(blocking_id: IdPath, db: Db) -> Response:
+async def remove_blocking(blocking_id: fields.IdPath, db: Db) -> Response:
     """End a wait by its id."""
     await db.write(lambda c: blocking.remove_by_id(c, str(blocking_id)))
     return respond({"success": True})
 
 
 Work = Annotated[
-    str, Field(min_length=1, max_length=MOST_ID), AfterValidator(lambda text: redact(plain(text)))
+    str,
+    Field(min_length=1, max_length=fields.MOST_ID),
+    AfterValidator(lambda text: redact(fields.plain(text))),
 ]
 
 
-class NewClaim(Body):
-    project_id: Id
+class NewClaim(fields.Body):
+    project_id: fields.Id
     work: Work = Field(description="what is claimed, in words both sides use: `tests/login`")
-    agent_id: AgentName
+    agent_id: fields.AgentName
     ttl_seconds: int = Field(claims.USUAL_TTL_SECONDS, ge=1, le=claims.MOST_TTL_SECONDS)
 
 
@@ -441,9 +428,9 @@ Noun(router, "/api/claims", "claim", "claims", Claim).create(
 @router.delete("/api/claims", response_model=ClaimReleased, responses=CLAIMED)
 async def release_claim(
     db: Db,
-    project_id: Annotated[Id, Query()],
+    project_id: Annotated[fields.Id, Query()],
     work: Annotated[Work, Query()],
-    agent_id: Annotated[AgentName, Query()],
+    agent_id: Annotated[fields.AgentName, Query()],
 ) -> Response:
     """Release a claim. Only the agent that has it may do so."""
     now = row_times.now_ms()
@@ -458,7 +445,7 @@ add_list(
     Claim,
     _list_claims,
     "Claims that have not expired, soonest to expire first.",
-    most=LargeLimit,
-    project_id=Id,
-    agent_id=AgentName,
+    most=fields.LargeLimit,
+    project_id=fields.Id,
+    agent_id=fields.AgentName,
 )

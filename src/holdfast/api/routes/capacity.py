@@ -8,6 +8,7 @@ limit, so `max_capacity` is the compaction limit; `window_tokens` is the whole w
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -33,43 +34,69 @@ ADVICE = {
 }
 
 
-HELD = (
-    *("edge_tokens", "used_ratio", "basis", "ops_left_low", "ops_left_high", "forecast_basis"),
-    *("model", "client_version", "checkpoint_trigger", "machine"),
-)
+# Fields of an answer: what each may be, and how it is read from a window.
+Table = dict[str, tuple[Any, Callable[[Row], Any]]]
 
 
-class Track(Body):
-    agent_id: Word
-    session_id: Word
-    tool_name: Word
-    input_size: Size = 0
-    output_size: Size = 0
-    model_id: Text | None = None
+def _held(name: str) -> Callable[[Row], Any]:
+    return lambda row: row["health"].get(name)
 
 
-Short = answer(
-    "ShortCapacity",
-    zone=str,
-    alert=str | None,
-    usage_percent=float,
-    estimated=bool,
-    minutes_remaining=str,
-    current_usage=int,
-    max_capacity=int,
-    compact_count=int,
-)
-Capacity = answer(
-    "Capacity",
-    Short,
-    agent_id=str,
-    session_id=str,
-    window_tokens=int,
-    consumption_rate=float,
-    shouldIntervene=bool,
-    last_compact_at=str | None,
-    last_updated_at=str,
-)
+SHORT: Table = {
+    "zone": (str, lambda row: row["health"].get("zone") or "unknown"),
+    "alert": (str | None, _held("alert")),
+    "usage_percent": (float, lambda row: round(100 * capacity.used_ratio(row), 2)),
+    "estimated": (bool, lambda row: bool(row["health"].get("estimated", True))),
+    "minutes_remaining": (str, lambda row: _minutes(row["health"].get("minutes_left"))),
+    "current_usage": (int, lambda row: row["used_tokens"]),
+    "max_capacity": (int, lambda row: int(row["health"].get("edge_tokens") or 0)),
+    "compact_count": (int, lambda row: row["compact_count"]),
+}
+WHOLE: Table = {
+    **SHORT,
+    "session_id": (str, lambda row: row["session_id"]),
+    "window_tokens": (int, lambda row: int(row["health"].get("window_tokens") or 0)),
+    "consumption_rate": (float, lambda row: _tokens_per_minute(row["health"], row["used_tokens"])),
+    "shouldIntervene": (bool, lambda row: advise(row) in ("save", "compact")),
+    "last_compact_at": (str | None, lambda row: row_times.to_iso(row["compacted_ms"])),
+    "last_updated_at": (str, lambda row: row_times.to_iso(row["updated_ms"])),
+}
+AGENT: Table = {
+    "agent_id": (str, lambda row: row["agent_id"] or row["session_id"]),
+    "session_id": (str, lambda row: row["session_id"]),
+    "agent_type": (str | None, _held("agent_type")),
+    "is_main": (bool, lambda row: not row["agent_id"]),
+    "updated_at": (str | None, lambda row: row_times.to_iso(row["updated_ms"])),
+    "used_tokens": (int, lambda row: row["used_tokens"]),
+    "compacting": (bool, lambda row: bool(row["health"].get("compacting"))),
+    "compactions": (
+        int,
+        lambda row: max(row["health"].get("compactions") or 0, row["compact_count"]),
+    ),
+    **{
+        name: (int | None, _held(name)) for name in ("edge_tokens", "ops_left_low", "ops_left_high")
+    },
+    "used_ratio": (float | None, _held("used_ratio")),
+    **{
+        name: (str | None, _held(name))
+        for name in (
+            *("basis", "forecast_basis", "model"),
+            *("client_version", "checkpoint_trigger", "machine"),
+        )
+    },
+}
+DESCRIBED = ("project_id", "project_path", "project_name", "title", "asked")
+# What is said of an agent of which nothing was reported.
+UNKNOWN: Row = {"health": {}, "used_tokens": 0, "compact_count": 0}
+
+
+def _model(name: str, table: Table, base: type[ApiAnswer] = ApiAnswer, **more: Any) -> Any:
+    return answer(name, base, **{key: kind for key, (kind, _) in table.items()}, **more)
+
+
+def _shown(table: Table, row: Row) -> dict[str, Any]:
+    row = {**row, "health": row["health"] or {}}
+    return {name: read(row) for name, (_, read) in table.items()}
 
 
 class CapacityRoom(ApiAnswer):
@@ -88,37 +115,20 @@ class CapacityRoom(ApiAnswer):
     fits: bool | None
 
 
-class AgentCapacity(CapacityRoom):
-    """For a session's own window (`is_main`), `agent_id` is the session's id. `used_ratio` is
-    the share of `edge_tokens`, the compaction limit; `title` is the session's first request,
-    `asked` its last or the task of the agent; `trend` has up to 40 of the last steps."""
-
-    agent_id: str
-    session_id: str
-    agent_type: str | None
-    is_main: bool
-    updated_at: str | None
-    used_tokens: int
-    edge_tokens: int | None
-    used_ratio: float | None
-    basis: str | None
-    compacting: bool
-    ops_left_low: int | None
-    ops_left_high: int | None
-    forecast_basis: str | None
-    model: str | None
-    client_version: str | None
-    compactions: int
-    checkpoint_trigger: str | None
-    machine: str | None
-    project_id: str | None
-    project_path: str | None
-    project_name: str | None
-    title: str | None
-    asked: str | None
-    trend: list[float]
+class Track(Body):
+    agent_id: Word
+    session_id: Word
+    tool_name: Word
+    input_size: Size = 0
+    output_size: Size = 0
+    model_id: Text | None = None
 
 
+Short = _model("ShortCapacity", SHORT)
+Capacity = _model("Capacity", WHOLE, agent_id=str)
+AgentCapacity = _model(
+    "AgentCapacity", AGENT, CapacityRoom, **dict.fromkeys(DESCRIBED, str | None), trend=list[float]
+)
 AgentCapacityList = answer("AgentCapacityList", agents=[AgentCapacity], count=int)
 CapacityHealth = answer(
     "CapacityHealth",
@@ -143,9 +153,8 @@ async def track(body: Track, db: Db) -> Response:
 @router.get("/capacity/{agent_id:text}", response_model=Capacity, responses=NOT_FOUND)
 async def get(agent_id: AgentPath, db: Db) -> Response:
     """The newest window of this agent, or of the session with this id."""
-    return respond(
-        answer_for(agent_id, _require(await db.read(lambda c: capacity.find(c, agent_id))))
-    )
+    row = _require(await db.read(lambda c: capacity.find(c, agent_id)))
+    return respond({"agent_id": agent_id, **_shown(WHOLE, row)})
 
 
 @router.post("/capacity/{agent_id:text}/reset", response_model=Capacity, responses=NOT_FOUND)
@@ -156,19 +165,25 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
         row = _require(capacity.find(connection, agent_id))
         return capacity.reset(connection, row, row_times.now_ms())
 
-    return respond(answer_for(agent_id, await db.write(change)))
+    return respond({"agent_id": agent_id, **_shown(WHOLE, await db.write(change))})
 
 
 @router.get("/context/health", response_model=AgentCapacityList)
 async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Response:
     """Every live agent, the fullest first: zone, forecast, room left, and whether a task of
-    `fits` tokens would end before the compaction limit."""
+    `fits` tokens would end before the compaction limit. For a session's own window (`is_main`),
+    `agent_id` is the session's id. `used_ratio` is the share of `edge_tokens`, the compaction
+    limit; `title` is the session's first request, `asked` its last or the task of the agent;
+    `trend` has up to 40 of the last steps."""
     now = row_times.now_ms()
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         found = capacity.live(connection, now, project_id)
         more = capacity.describe_windows(connection, found)
-        return [{**_agent(row, fits), **also} for row, also in zip(found, more, strict=True)]
+        return [
+            {**_shown(AGENT, row), **capacity.room(row, fits), **described}
+            for row, described in zip(found, more, strict=True)
+        ]
 
     listed = await db.read(look)
     return respond({"agents": listed, "count": len(listed)})
@@ -182,70 +197,19 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
         row = await db.read(lambda c: capacity.find(c, agent_id))
     except StoreError:
         row, status = None, "degraded"
-    whole = answer_for(agent_id, row) if row else UNKNOWN
     action = advise(row)
+    short = _shown(SHORT, row or UNKNOWN)
+    short["minutes_remaining"] = short["minutes_remaining"] if row else "unknown"
     started: float = request.app.state.started
     return respond(
         {
             "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
-            "capacity": {name: whole[name] for name in Short.model_fields},
+            "capacity": short,
             "room": capacity.room(row, fits),
-            "recommendation": {"action": action, "message": _advice(row, action)},
+            "recommendation": {"action": action, "message": ADVICE[action if row else "unknown"]},
             "shouldCompact": action == "compact",
         }
     )
-
-
-def _agent(row: Row, fits: int | None) -> dict[str, Any]:
-    held = row["health"] or {}
-    return {
-        "agent_id": row["agent_id"] or row["session_id"],
-        "session_id": row["session_id"],
-        "agent_type": held.get("agent_type"),
-        "is_main": not row["agent_id"],
-        **capacity.room(row, fits),
-        "updated_at": row_times.to_iso(row["updated_ms"]),
-        "used_tokens": row["used_tokens"],
-        "compacting": bool(held.get("compacting")),
-        "compactions": max(int(held.get("compactions") or 0), row["compact_count"]),
-        **{name: held.get(name) for name in HELD},
-    }
-
-
-def answer_for(agent_id: str, row: Row) -> dict[str, Any]:
-    held = row["health"] or {}
-    edge = int(held.get("edge_tokens") or 0)
-    minutes = held.get("minutes_left")
-    room = max(0, edge - row["used_tokens"])
-    return {
-        "agent_id": agent_id,
-        "session_id": row["session_id"],
-        "current_usage": row["used_tokens"],
-        "max_capacity": edge,
-        "window_tokens": int(held.get("window_tokens") or 0),
-        "usage_percent": round(100 * capacity.used_ratio(row), 2),
-        "consumption_rate": round(room / minutes, 1) if minutes else 0.0,
-        "zone": held.get("zone") or "unknown",
-        "alert": held.get("alert"),
-        "estimated": bool(held.get("estimated", True)),
-        "minutes_remaining": _minutes(minutes),
-        "shouldIntervene": advise(row) in ("save", "compact"),
-        "compact_count": row["compact_count"],
-        "last_compact_at": row_times.to_iso(row["compacted_ms"]),
-        "last_updated_at": row_times.to_iso(row["updated_ms"]),
-    }
-
-
-UNKNOWN: dict[str, Any] = {
-    "zone": "unknown",
-    "estimated": True,
-    "alert": None,
-    "usage_percent": 0.0,
-    "minutes_remaining": "unknown",
-    "current_usage": 0,
-    "max_capacity": 0,
-    "compact_count": 0,
-}
 
 
 def advise(row: Row | None) -> str:
@@ -259,8 +223,10 @@ def advise(row: Row | None) -> str:
     return "warn" if zone == "orange" else "none"
 
 
-def _advice(row: Row | None, action: str) -> str:
-    return ADVICE[action if row else "unknown"]
+def _tokens_per_minute(held: Row, used_tokens: int) -> float:
+    minutes = held.get("minutes_left")
+    room = max(0, int(held.get("edge_tokens") or 0) - used_tokens)
+    return round(room / minutes, 1) if minutes else 0.0
 
 
 def _minutes(minutes: Any) -> str:

@@ -12,24 +12,8 @@ from fastapi import Query, Response
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from sqlalchemy.engine import Connection
 
+from holdfast.api import fields
 from holdfast.api.database import Db
-from holdfast.api.fields import (
-    AgentPath,
-    Body,
-    Id,
-    IdPath,
-    IdQuery,
-    LargeLimit,
-    Offset,
-    SessionPath,
-    Text,
-    Texts,
-    Value,
-    Word,
-    WordQuery,
-    bounded_value,
-    not_large,
-)
 from holdfast.api.responses import (
     NOT_FOUND,
     ApiAnswer,
@@ -56,15 +40,15 @@ Trigger = Literal[
     "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
 ]
 BriefTokens = Annotated[int, Field(ge=100, le=8000)]
-MOST_CALLS = 200  # of a session, that a brief is made from
+MOST_CALLS = 150  # of a session, that a brief is made from
 
 
 class ActiveTask(BaseModel):
-    id: Text
-    description: Text
-    status: Text
-    agent_type: Text | None = None
-    parent_agent_id: Text | None = None
+    id: fields.Text
+    description: fields.Text
+    status: fields.Text
+    agent_type: fields.Text | None = None
+    parent_agent_id: fields.Text | None = None
 
 
 class AgentState(BaseModel):
@@ -72,49 +56,49 @@ class AgentState(BaseModel):
     are stored too."""
 
     model_config = ConfigDict(extra="allow")
-    agent_id: Text
-    agent_type: Text | None = None
-    status: Text | None = None
-    summary: Text | None = None
+    agent_id: fields.Text
+    agent_type: fields.Text | None = None
+    status: fields.Text | None = None
+    summary: fields.Text | None = None
 
 
 # As a list, as the answer of `/api/agent-contexts`, or as an object keyed by the agent.
 AgentStates = Annotated[
     list[AgentState],
-    BeforeValidator(bounded_value),
+    BeforeValidator(fields.bounded_value),
     BeforeValidator(snapshot_form.agent_states),
     WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
 ]
 
 
-class Save(Body):
-    session_id: Word
-    project_id: Id | None = None
+class Save(fields.Body):
+    session_id: fields.Word
+    project_id: fields.Id | None = None
     trigger: Trigger = "auto"
-    context_summary: Text | None = None
-    active_tasks: Annotated[list[ActiveTask], BeforeValidator(not_large)] = Field(
+    context_summary: fields.Text | None = None
+    active_tasks: Annotated[list[ActiveTask], BeforeValidator(fields.not_large)] = Field(
         default_factory=list
     )
-    modified_files: Texts = Field(default_factory=list)
-    key_decisions: Texts = Field(default_factory=list)
+    modified_files: fields.Texts = Field(default_factory=list)
+    key_decisions: fields.Texts = Field(default_factory=list)
     agent_states: AgentStates = Field(default_factory=list)
-    wave_state: Annotated[dict[str, Any], AfterValidator(bounded_value)] | None = None
-    hierarchy: Annotated[Value, BeforeValidator(snapshot_form.work_tree)] = None
-    recent_messages: Annotated[Value, BeforeValidator(snapshot_form.recent_messages)] = None
-    recent_actions: Annotated[Value, BeforeValidator(snapshot_form.recent_actions)] = None
-    timestamp: Text | None = None
+    wave_state: Annotated[dict[str, Any], AfterValidator(fields.bounded_value)] | None = None
+    hierarchy: Annotated[fields.Value, BeforeValidator(snapshot_form.work_tree)] = None
+    recent_messages: Annotated[fields.Value, BeforeValidator(snapshot_form.recent_messages)] = None
+    recent_actions: Annotated[fields.Value, BeforeValidator(snapshot_form.recent_actions)] = None
+    timestamp: fields.Text | None = None
 
     def normalized(self) -> dict[str, Any]:
         return snapshot_form.normalize(super().normalized())
 
 
-class Restore(Body):
-    session_id: Word
-    agent_id: Word
-    agent_type: Text | None = Field(
+class Restore(fields.Body):
+    session_id: fields.Word
+    agent_id: fields.Word
+    agent_type: fields.Text | None = Field(
         None, description="none: the main session, which gets everything"
     )
-    compact_summary: Text | None = None
+    compact_summary: fields.Text | None = None
     max_tokens: BriefTokens | None = None
 
 
@@ -149,7 +133,7 @@ class Snapshot(ApiAnswer):
 
 
 @router.get("/api/compact/snapshot/{session_id:text}", response_model=Snapshot)
-async def get_snapshot(session_id: SessionPath, db: Db) -> Response:
+async def get_snapshot(session_id: fields.SessionPath, db: Db) -> Response:
     """The newest of exactly this session."""
     row = await db.read(lambda c: agent_contexts.latest_snapshot(c, session_id))
     if row is None:
@@ -216,7 +200,7 @@ class SnapshotStatus(ApiAnswer):
 
 
 @router.get("/api/compact/status/{session_id:text}", response_model=SnapshotStatus)
-async def status(session_id: SessionPath, db: Db) -> Response:
+async def status(session_id: fields.SessionPath, db: Db) -> Response:
     """Whether this session has been compacted."""
     row = await db.read(lambda c: agent_contexts.snapshot_status(c, session_id))
     if row is None:
@@ -230,10 +214,10 @@ async def status(session_id: SessionPath, db: Db) -> Response:
 History = Annotated[int, Field(ge=0, le=500)]
 
 
-class Generate(Body):
-    agent_id: Word
-    session_id: Word
-    agent_type: Text | None = None
+class Generate(fields.Body):
+    agent_id: fields.Word
+    session_id: fields.Word
+    agent_type: fields.Text | None = None
     max_tokens: BriefTokens | None = None
     include_history: bool = True
     include_messages: bool = True
@@ -253,11 +237,11 @@ Generated = answer("Generated", success=bool, brief=NamedBrief, sources=[Source]
     "/api/context/{agent_id:text}", response_model=BriefAnswer | RawAnswer, responses=NOT_FOUND
 )
 async def get_context(
-    agent_id: AgentPath,
+    agent_id: fields.AgentPath,
     db: Db,
-    session_id: WordQuery = None,
+    session_id: fields.WordQuery = None,
     format: Literal["brief", "raw"] = "brief",  # noqa: A002 (the name in the address)
-    agent_type: WordQuery = None,
+    agent_type: fields.WordQuery = None,
     max_tokens: Annotated[BriefTokens | None, Query()] = None,
     include_history: bool = True,
     include_messages: bool = True,
@@ -343,13 +327,13 @@ ContextOverview = answer(
 @router.get("/api/agent-contexts", response_model=ContextList)
 async def list_contexts(
     db: Db,
-    agent_id: WordQuery = None,
-    agent_type: WordQuery = None,
-    status: WordQuery = None,
-    session_id: WordQuery = None,
-    project_id: IdQuery = None,
-    limit: LargeLimit = 100,
-    offset: Offset = 0,
+    agent_id: fields.WordQuery = None,
+    agent_type: fields.WordQuery = None,
+    status: fields.WordQuery = None,
+    session_id: fields.WordQuery = None,
+    project_id: fields.IdQuery = None,
+    limit: fields.LargeLimit = 100,
+    offset: fields.Offset = 0,
 ) -> Response:
     """What is known of agents; snapshots have the type `compact-snapshot`."""
     wanted = {"agent_id": agent_id, "agent_type": agent_type, "status": status}
@@ -363,23 +347,23 @@ async def list_contexts(
     return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
-class AgentReport(Body):
+class AgentReport(fields.Body):
     """What an agent says of its own work; it stands in `role_context` of its context."""
 
-    progress: Annotated[int, Field(ge=0, le=100)] | Text | None = Field(
+    progress: Annotated[int, Field(ge=0, le=100)] | fields.Text | None = Field(
         None, description="in percent, or in words"
     )
-    next_steps: Texts | None = None
-    language: Text | None = None
-    framework: Text | None = None
-    progress_summary: Text | None = None
+    next_steps: fields.Texts | None = None
+    language: fields.Text | None = None
+    framework: fields.Text | None = None
+    progress_summary: fields.Text | None = None
 
 
 ReportMade = answer("AgentReported", success=bool, context=Context)
 
 
 @router.patch("/api/agent-contexts/{context_id}", response_model=ReportMade, responses=NOT_FOUND)
-async def report(context_id: IdPath, body: AgentReport, db: Db) -> Response:
+async def report(context_id: fields.IdPath, body: AgentReport, db: Db) -> Response:
     """Report how far an agent is. `current_task`, `blockers`, `spawned_at` and `tool_counts` of its
     `role_context` follow its subtask and its calls. With another task, `progress`, `next_steps` and
     `progress_summary` begin anew."""

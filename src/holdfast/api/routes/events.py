@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -18,19 +18,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, IntegrityError
 from starlette.types import Message, Receive, Scope, Send
 
-from holdfast.api.database import Database, Db
-from holdfast.api.event_listeners import Hub
-from holdfast.api.fields import (
-    MOST_BIGINT,
-    MOST_ID,
-    IdQuery,
-    LargeLimit,
-    Offset,
-    Word,
-    WordQuery,
-    plain,
-    storable,
-)
+from holdfast.api import fields
+from holdfast.api.database import Database, Db, Hub
 from holdfast.api.responses import (
     ApiAnswer,
     ErrorAnswer,
@@ -58,10 +47,10 @@ STUCK_SECONDS = 60.0
 AGAIN_SECONDS = 1.0
 READ_AT_ONCE = 500
 
-Number = Annotated[int, Query(ge=0, le=MOST_BIGINT)]
-Name = Annotated[str, Query(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+Number = Annotated[int, Query(ge=0, le=fields.MOST_BIGINT)]
+Name = Annotated[str, Query(min_length=1, max_length=fields.MOST_ID), AfterValidator(fields.plain)]
 LastId = Annotated[
-    Annotated[int, Field(ge=0, le=MOST_BIGINT)] | None,
+    Annotated[int, Field(ge=0, le=fields.MOST_BIGINT)] | None,
     BeforeValidator(lambda told: told or None),  # a browser sends an empty one at first
 ]
 
@@ -102,7 +91,7 @@ async def get(
     session_id: Name | None = None,
     kind: Name | None = None,
     wait: Annotated[int, Query(ge=0, le=25)] | None = None,
-    limit: LargeLimit = 100,
+    limit: fields.LargeLimit = 100,
     last_event_id: Annotated[LastId, Header()] = None,
 ) -> Response:
     """A stream without an end. With `wait` (seconds), or `Accept: application/json`, a page. A
@@ -232,7 +221,10 @@ DecisionList = answer("PressureDecisionList", Paged, decisions=[PressureDecision
 
 @router.get("/api/audit/decisions", response_model=DecisionList)
 async def decisions(
-    db: Db, session_id: WordQuery = None, limit: LargeLimit = 100, offset: Offset = 0
+    db: Db,
+    session_id: fields.WordQuery = None,
+    limit: fields.LargeLimit = 100,
+    offset: fields.Offset = 0,
 ) -> Response:
     """Decisions taken in an orange or red window, newest first, for review."""
     found = await db.read(lambda c: event_log.list_decisions(c, session_id))
@@ -247,12 +239,12 @@ async def decisions(
 )
 async def list_audit(
     db: Db,
-    project_id: IdQuery = None,
-    session_id: WordQuery = None,
-    kind: WordQuery = None,
+    project_id: fields.IdQuery = None,
+    session_id: fields.WordQuery = None,
+    kind: fields.WordQuery = None,
     format: Literal["json", "jsonl"] = "json",  # noqa: A002 (the name in the address)
-    limit: LargeLimit = 100,
-    offset: Offset = 0,
+    limit: fields.LargeLimit = 100,
+    offset: fields.Offset = 0,
 ) -> Response:
     """Newest first; `format=jsonl` gives one event a line."""
     wanted = {"project_id": project_id, "session_id": session_id, "kind": kind}
@@ -265,16 +257,16 @@ async def list_audit(
 
 
 MOST_RECORDS = 10_000
-Position = Annotated[dict[str, Any], AfterValidator(storable)]
+Position = Annotated[dict[str, Any], AfterValidator(fields.storable)]
 
 
 class IntakeBatch(BaseModel):
     """What one source reported between two positions. Only the source interprets its positions."""
 
-    source: Word
+    source: fields.Word
     since: Position
     until: Position
-    deeds: Annotated[list[Any], Field(max_length=MOST_RECORDS), AfterValidator(storable)]
+    deeds: Annotated[list[Any], Field(max_length=MOST_RECORDS), AfterValidator(fields.storable)]
     version: Literal[1] = 1
 
 
@@ -324,21 +316,7 @@ async def take_in(body: IntakeBatch, db: Db, request: Request) -> Response:
 
 def clean(records: list[Any]) -> list[Any]:
     named: list[Any] = redact_named_values(records)
-    if are_clean(_texts(named)):
-        return named
-    return [_clean(one) for one in named]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+    return named if are_clean(fields.texts_in(named)) else [_clean(record) for record in named]
 
 
 def _clean(value: Any) -> Any:

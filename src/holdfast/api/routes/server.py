@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Request, Response
@@ -234,52 +235,37 @@ GAUGES = {
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(db: Db) -> Response:
     """Windows that reported in the last half hour; writes since the server started."""
-    from prometheus_client import CollectorRegistry, generate_latest
+    from prometheus_client import generate_latest
 
     windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Windows(windows))
-    registry.register(_Writes(db.store.write_health))
+    families = [*_of_windows(windows), *_of_writes(db.store.write_health)]
+    registry: Any = SimpleNamespace(collect=lambda: families)
     return Response(generate_latest(registry), media_type=KIND)
 
 
-class _Windows:
-    def __init__(self, windows: list[Row]) -> None:
-        self._windows = windows
+def _of_windows(windows: list[Row]) -> Iterator[Metric]:
+    from prometheus_client.core import GaugeMetricFamily
 
-    def collect(self) -> Iterator[Metric]:
-        from prometheus_client.core import GaugeMetricFamily
-
-        for name, (meaning, field) in GAUGES.items():
-            family = GaugeMetricFamily(name, meaning, labels=LABELS)
-            for row in self._windows:
-                held = row["health"] or {}
-                value = held.get(field)
-                if isinstance(value, int | float):
-                    labels = [row["session_id"], row["agent_id"], held.get("zone") or "unknown"]
-                    seconds = value / 1000 if field == "checkpoint_ms" else value
-                    family.add_metric([*labels, held.get("alert") or ""], seconds)
-            yield family
+    for name, (meaning, field) in GAUGES.items():
+        family = GaugeMetricFamily(name, meaning, labels=LABELS)
+        for row in windows:
+            held = row["health"] or {}
+            value = held.get(field)
+            if isinstance(value, int | float):
+                labels = [row["session_id"], row["agent_id"], held.get("zone") or "unknown"]
+                seconds = value / 1000 if field == "checkpoint_ms" else value
+                family.add_metric([*labels, held.get("alert") or ""], seconds)
+        yield family
 
 
-class _Writes:
-    def __init__(self, health: WriteHealth) -> None:
-        self._health = health
+def _of_writes(health: WriteHealth) -> Iterator[Metric]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-    def collect(self) -> Iterator[Metric]:
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-
-        yield CounterMetricFamily(
-            "holdfast_writes", "writes acknowledged", value=self._health.written
-        )
-        yield CounterMetricFamily(
-            "holdfast_write_failures", "valid writes that failed", value=self._health.failed
-        )
-        yield GaugeMetricFamily(
-            "holdfast_writes_degraded",
-            "1 while a valid write failed in the last ten minutes, or none succeeded since",
-            value=int(self._health.is_degraded(row_times.now_ms())),
-        )
+    yield CounterMetricFamily("holdfast_writes", "writes acknowledged", health.written)
+    yield CounterMetricFamily("holdfast_write_failures", "valid writes that failed", health.failed)
+    meaning = "1 while a valid write failed in the last ten minutes, or none succeeded since"
+    degraded = health.is_degraded(row_times.now_ms())
+    yield GaugeMetricFamily("holdfast_writes_degraded", meaning, int(degraded))
 
 
 NOT_GOOD = "This link was used already, or is too old: holdfast ui makes another"

@@ -11,24 +11,8 @@ from fastapi import Query, Response
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
+from holdfast.api import fields
 from holdfast.api.database import Db
-from holdfast.api.fields import (
-    MOST_INT,
-    Body,
-    FilePath,
-    Id,
-    Limit,
-    Name,
-    Natural,
-    Offset,
-    SessionPath,
-    Text,
-    Texts,
-    TimeMs,
-    Word,
-    WordQuery,
-    at_most,
-)
 from holdfast.api.resource import Noun, add_list
 from holdfast.api.responses import (
     CONFLICT,
@@ -52,11 +36,11 @@ COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
 SHOWN = "id project_id started_at ended_at total_tools_used total_success total_errors"
 
 
-class SessionChange(Body):
-    ended_at: TimeMs | None = None
-    total_tools_used: Natural | None = None
-    total_success: Natural | None = None
-    total_errors: Natural | None = None
+class SessionChange(fields.Body):
+    ended_at: fields.TimeMs | None = None
+    total_tools_used: fields.Natural | None = None
+    total_success: fields.Natural | None = None
+    total_errors: fields.Natural | None = None
 
     def normalized(self) -> dict[str, Any]:
         """With the names of columns. `ended_at: null` re-opens a session."""
@@ -67,9 +51,9 @@ class SessionChange(Body):
 
 
 class NewSession(SessionChange):
-    id: Word
-    project_id: Id | None = None
-    started_at: TimeMs | None = None
+    id: fields.Word
+    project_id: fields.Id | None = None
+    started_at: fields.TimeMs | None = None
 
 
 SessionRow = row_answer("Session", tables.sessions, SHOWN)
@@ -92,7 +76,7 @@ def _read(connection: Connection, session_id: str) -> dict[str, Any]:
 
 
 session = Noun(
-    router, "/api/sessions", "session", "sessions", SessionRow, bare=True, key=SessionPath
+    router, "/api/sessions", "session", "sessions", SessionRow, bare=True, key=fields.SessionPath
 )
 session.create(
     NewSession,
@@ -109,7 +93,7 @@ add_list(
     "Newest first, each with its first request as its title. Active sessions have not ended, or "
     "ended less than half an hour ago.",
     usual=50,
-    project_id=Id,
+    project_id=fields.Id,
     active_only=bool,
 )
 SessionOverview = answer(
@@ -175,7 +159,7 @@ ActiveSessions = answer(
 
 
 @router.get("/api/active-sessions", response_model=ActiveSessions)
-async def get_active(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
+async def get_active(db: Db, limit: fields.Limit = 100, offset: fields.Offset = 0) -> Response:
     """Running agents and active sessions. If no agent runs, the sessions are listed as agents.
     `count` and `total` count sessions; `agents_count` counts running agents."""
     now = row_times.now_ms()
@@ -197,7 +181,7 @@ async def get_active(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response
 
 
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
-Many = Annotated[int, Query(ge=1, le=MOST_INT), at_most(5_000)]
+Many = Annotated[int, Query(ge=1, le=fields.MOST_INT), fields.at_most(5_000)]
 MOST_DURATION_MS = 10**12
 ActionMade = row_answer(
     "Action",
@@ -210,18 +194,18 @@ ActionRow = answer(
 )
 
 
-class NewAction(Body):
-    tool_name: Word
+class NewAction(fields.Body):
+    tool_name: fields.Word
     tool_type: ToolType
-    input: Text | None = None
-    output: Text | None = None
-    exit_code: Annotated[int, Field(ge=-MOST_INT, le=MOST_INT)] | None = None
+    input: fields.Text | None = None
+    output: fields.Text | None = None
+    exit_code: Annotated[int, Field(ge=-fields.MOST_INT, le=fields.MOST_INT)] | None = None
     duration_ms: Annotated[int, Field(ge=0, le=MOST_DURATION_MS)] | None = None
-    file_paths: Texts | None = None
-    subtask_id: Id | None = None
-    session_id: Word | None = None
-    agent_id: Word | None = None
-    project_path: FilePath | None = None
+    file_paths: fields.Texts | None = None
+    subtask_id: fields.Id | None = None
+    session_id: fields.Word | None = None
+    agent_id: fields.Word | None = None
+    project_path: fields.FilePath | None = None
 
 
 def _counted(rows: Iterable[Row]) -> list[Row]:
@@ -255,17 +239,17 @@ add_list(
     _list_actions,
     "Newest first.",
     most=Many,
-    session_id=Name,
+    session_id=fields.Name,
     tool_type=ToolType,
-    tool_name=Name,
-    project_id=Id,
+    tool_name=fields.Name,
+    project_id=fields.Id,
 )
 Hour = answer("Hour", hour=str, count=int)
 ToolCount = answer("ToolCount", tool_name=str, tool_type=str, count=int)
 
 
 @router.get("/api/actions/hourly", response_model=answer("Hourly", data=[Hour], period=str))
-async def hourly(db: Db, session_id: WordQuery = None) -> Response:
+async def hourly(db: Db, session_id: fields.WordQuery = None) -> Response:
     """Count the calls in each hour of the last day."""
     now = row_times.now_ms()
     data = await db.read(lambda c: actions.hourly(c, now, session_id))
@@ -275,7 +259,9 @@ async def hourly(db: Db, session_id: WordQuery = None) -> Response:
 @router.get(
     "/api/actions/top-tools", response_model=answer("TopTools", data=[ToolCount], limit=int)
 )
-async def top_tools(db: Db, tool_type: ToolType | None = None, limit: Limit = 10) -> Response:
+async def top_tools(
+    db: Db, tool_type: ToolType | None = None, limit: fields.Limit = 10
+) -> Response:
     """The tools called most among the newest 10,000 calls."""
     data = await db.read(lambda c: actions.top_tools(c, limit, tool_type))
     return respond({"data": data, "limit": limit})

@@ -11,24 +11,8 @@ from fastapi import Query, Response
 from pydantic import AfterValidator, Field
 from sqlalchemy.engine import Connection
 
+from holdfast.api import fields
 from holdfast.api.database import Db
-from holdfast.api.fields import (
-    MOST_INT,
-    MOST_TEXT,
-    Body,
-    FilePath,
-    Id,
-    IdPath,
-    Limit,
-    Name,
-    Object,
-    Offset,
-    SessionPath,
-    Text,
-    Word,
-    Words,
-    plain,
-)
 from holdfast.api.resource import Noun
 from holdfast.api.responses import (
     NOT_FOUND,
@@ -51,7 +35,7 @@ from holdfast.hub.tree.statuses import RequestStatus, WorkStatus
 router = Router(tags=["tree"])
 PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
 WaveNumber = Annotated[int, Field(ge=0, le=1_000_000)]
-Blockers = Annotated[list[Id], Field(max_length=1_000)]
+Blockers = Annotated[list[fields.Id], Field(max_length=1_000)]
 
 
 ProjectRow = row_answer("Project", tables.projects)
@@ -70,52 +54,52 @@ WholeRequest = answer("RequestWithTasks", RequestRow, tasks=[TaskRow])
 WholeSubtask = answer("SubtaskWithActions", SubtaskRow, actions=[sessions.ActionRow])
 
 
-class NewProject(Body):
-    path: FilePath
-    name: Text | None = None
-    metadata: Object | None = None
+class NewProject(fields.Body):
+    path: fields.FilePath
+    name: fields.Text | None = None
+    metadata: fields.Object | None = None
 
 
-class RequestChange(Body):
+class RequestChange(fields.Body):
     status: RequestStatus | None = None
-    metadata: Object | None = None
+    metadata: fields.Object | None = None
 
 
 class NewRequest(RequestChange):
-    project_id: Id
-    session_id: Word
-    prompt: Words
+    project_id: fields.Id
+    session_id: fields.Word
+    prompt: fields.Words
     prompt_type: PromptType | None = None
 
 
-class TaskChange(Body):
-    name: Words | None = None
+class TaskChange(fields.Body):
+    name: fields.Words | None = None
     wave_number: WaveNumber | None = None
     status: WorkStatus | None = None
 
 
 class NewTask(TaskChange):
-    request_id: Id
+    request_id: fields.Id
 
 
-class SubtaskChange(Body):
+class SubtaskChange(fields.Body):
     status: WorkStatus | None = None
-    result: Object | None = None
-    agent_id: Word | None = None
-    parent_agent_id: Word | None = None
+    result: fields.Object | None = None
+    agent_id: fields.Word | None = None
+    parent_agent_id: fields.Word | None = None
     blocked_by: Blockers | None = None
 
 
-class NewSubtask(Body):
-    task_id: Id
-    description: Words
-    agent_type: Word | None = None
-    agent_id: Word | None = None
-    parent_agent_id: Word | None = None
-    max_turns: Annotated[int, Field(gt=0, le=MOST_INT)] | None = None
+class NewSubtask(fields.Body):
+    task_id: fields.Id
+    description: fields.Words
+    agent_type: fields.Word | None = None
+    agent_id: fields.Word | None = None
+    parent_agent_id: fields.Word | None = None
+    max_turns: Annotated[int, Field(gt=0, le=fields.MOST_INT)] | None = None
     status: WorkStatus | None = None
     blocked_by: Blockers | None = None
-    context_snapshot: Object | None = None
+    context_snapshot: fields.Object | None = None
 
 
 def _put_project(connection: Connection, given: Row, now_ms: int) -> Row:
@@ -151,7 +135,8 @@ BareProject = answer("ProjectFound", ProjectRow, project=ProjectRow)
 
 @router.get("/api/projects/by-path", response_model=BareProject, responses=NOT_FOUND)
 async def by_path(
-    db: Db, path: Annotated[str, Query(max_length=MOST_TEXT), AfterValidator(plain)] = ""
+    db: Db,
+    path: Annotated[str, Query(max_length=fields.MOST_TEXT), AfterValidator(fields.plain)] = "",
 ) -> Response:
     """The project at this path, both wrapped and bare, for two kinds of clients."""
     if not path:
@@ -167,7 +152,7 @@ ProjectView = answer(
 
 
 @router.get("/api/projects/{project_id}", response_model=ProjectView, responses=NOT_FOUND)
-async def get_project(project_id: IdPath, db: Db) -> Response:
+async def get_project(project_id: fields.IdPath, db: Db) -> Response:
     """The project with its figures and its last 50 requests, which are both inside it and beside
     it."""
 
@@ -196,7 +181,11 @@ request.create(
     NewRequest, requests.add, "Add a request of the user. The session is created if it is new."
 )
 request.list(
-    requests.list_page, "Newest first.", project_id=Id, session_id=Name, status=RequestStatus
+    requests.list_page,
+    "Newest first.",
+    project_id=fields.Id,
+    session_id=fields.Name,
+    status=RequestStatus,
 )
 request.get(WholeRequest, _read_request, "The request with its tasks, by wave.")
 request.change(
@@ -221,10 +210,10 @@ task.create(
 task.list(
     tasks.list_page,
     "Newest first; by wave within one request.",
-    request_id=Id,
+    request_id=fields.Id,
     status=WorkStatus,
-    session_id=Name,
-    project_id=Id,
+    session_id=fields.Name,
+    project_id=fields.Id,
 )
 task.get(WholeTask, _read_task, "The task with its subtasks, oldest first.")
 task.change(
@@ -248,8 +237,8 @@ subtask.create(
 )
 
 
-class SessionSubtasks(Body):
-    session_id: Word
+class SessionSubtasks(fields.Body):
+    session_id: fields.Word
 
 
 Closed = answer("SubtasksClosed", closed=int, session_id=str)
@@ -267,12 +256,12 @@ async def close_session(body: SessionSubtasks, db: Db) -> Response:
 subtask.list(
     subtasks.list_page,
     "List subtasks, newest first; with `task_id`, oldest first.",
-    task_id=Id,
-    session_id=Name,
+    task_id=fields.Id,
+    session_id=fields.Name,
     status=WorkStatus,
-    agent_type=Name,
-    agent_id=Name,
-    project_id=Id,
+    agent_type=fields.Name,
+    agent_id=fields.Name,
+    project_id=fields.Id,
     is_subagent=bool,
 )
 subtask.get(WholeSubtask, _read_subtask, "Return the subtask with its actions, oldest first.")
@@ -309,7 +298,7 @@ Hierarchy = answer(
 
 @router.get("/api/hierarchy/{project_id}", response_model=Hierarchy, responses=NOT_FOUND)
 async def get_hierarchy(
-    project_id: IdPath, db: Db, limit: Limit = 50, offset: Offset = 0
+    project_id: fields.IdPath, db: Db, limit: fields.Limit = 50, offset: fields.Offset = 0
 ) -> Response:
     """A page of requests, newest first; in each its tasks by wave, with their subtasks. `count`,
     `total`, `limit` and `offset` count requests."""
@@ -342,7 +331,7 @@ CurrentWave = answer("CurrentWave", wave=WaveRow)
 
 
 @router.get("/api/waves/{session_id}/current", response_model=CurrentWave, responses=NOT_FOUND)
-async def current_wave(session_id: SessionPath, db: Db) -> Response:
+async def current_wave(session_id: fields.SessionPath, db: Db) -> Response:
     """The lowest wave that has not ended."""
     row = await db.read(lambda c: waves.current(c, session_id))
     if row is None:
@@ -355,7 +344,7 @@ WaveHistory = answer("WaveHistory", Paged, waves=[WaveRow])
 
 @router.get("/api/waves/{session_id}/history", response_model=WaveHistory)
 async def wave_history(
-    session_id: SessionPath, db: Db, limit: Limit = 100, offset: Offset = 0
+    session_id: fields.SessionPath, db: Db, limit: fields.Limit = 100, offset: fields.Offset = 0
 ) -> Response:
     """All waves of the session, in order."""
     page = await db.read(lambda c: waves.history(c, session_id, limit, offset))

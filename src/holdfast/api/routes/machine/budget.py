@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from fastapi import Path, Query, Response
 from pydantic import AfterValidator, Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer_of, respond
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer, respond
 from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
@@ -36,10 +36,27 @@ Compartment = Annotated[
 ]
 
 
-BudgetItem = answer_of("BudgetItem", window_budget.BriefEntry)
-BudgetPart = answer_of("BudgetPart", window_budget.CompartmentUse, items=BudgetItem)
-BudgetPin = answer_of("BudgetPin", Pin)
-BudgetShown = answer_of("BudgetShown", window_budget.BudgetStatus, parts=BudgetPart, pins=BudgetPin)
+def _answer_of(name: str, source: type, **nested: type[ApiAnswer]) -> type[ApiAnswer]:
+    """Make the model of an answer that shows each field of a class. `nested`: the models of the
+    items, for fields that are lists."""
+    kinds = get_type_hints(source).items()
+    made: type[ApiAnswer] = answer(
+        name, **{key: _as_list(kind, nested.get(key)) for key, kind in kinds}
+    )
+    return made
+
+
+def _as_list(kind: Any, item: type | None) -> Any:
+    """JSON has lists, no tuples."""
+    return [item or get_args(kind)[0]] if get_origin(kind) is tuple else kind
+
+
+BudgetItem = _answer_of("BudgetItem", window_budget.BriefEntry)
+BudgetPart = _answer_of("BudgetPart", window_budget.CompartmentUse, items=BudgetItem)
+BudgetPin = _answer_of("BudgetPin", Pin)
+BudgetShown = _answer_of(
+    "BudgetShown", window_budget.BudgetStatus, parts=BudgetPart, pins=BudgetPin
+)
 
 
 class EvictedItem(ApiAnswer):
