@@ -26,6 +26,7 @@ from holdfast.brief.roles import ROLES, sections_of
 from holdfast.budget.compartments import NAMES, compartments
 from holdfast.cli.help import HEADINGS, PLUMBING, TOPICS, commands_under
 from holdfast.cli.main import holdfast_command
+from holdfast.client.agents import ABILITIES, AGENTS
 from holdfast.client.compaction_limit import REFUSES_BEFORE, CompactionLimit
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.settings.table import TABLE, USER, Setting
@@ -62,6 +63,16 @@ def commands() -> Iterator[str]:
     yield "## Commands that you do not type"
     hidden = commands_under(PLUMBING).items()
     yield "\n".join(f"- `holdfast {name}`: {said} {TOPICS[name].details}" for name, said in hidden)
+
+
+def agents() -> Iterator[str]:
+    """What works with each agent."""
+    rows = [["", *(agent.title for agent in AGENTS)], ["---"] * (1 + len(AGENTS))]
+    for ability in ABILITIES:
+        reasons = [agent.lacks.get(ability) for agent in AGENTS]
+        cells = ["yes" if why is None else f"no: {why}" if why else "no" for why in reasons]
+        rows.append([ability, *cells])
+    yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _topic(name: str) -> Iterator[str]:
@@ -274,6 +285,7 @@ def _flat(text: str | None) -> str:
 
 
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
+    "agents": agents,
     "commands": commands,
     "settings": settings,
     "tools": tools,

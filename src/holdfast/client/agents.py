@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 class Agent(NamedTuple):
     """One agent: its name on the command line, what people call it, how the version of its lines
-    begins, and its limit where a share of the window decides it. `lacks` is what does not work with
-    it, of what works with Claude Code."""
+    begins, and its limit where a share of the window decides it. `lacks` are the abilities that do
+    not work with it, each with the reason if there is one to tell."""
 
     name: str
     title: str
@@ -28,14 +28,28 @@ class Agent(NamedTuple):
     states: float = 1.0  # the share of the window that its log states
     compacts_at: float = 1.0
     limit_setting: str = ""
-    lacks: tuple[str, ...] = ()
+    lacks: Mapping[str, str] = {}
 
     def own_limit(self, environ: Mapping[str, str]) -> int | None:
         """The limit in the user's settings of this agent."""
         return _codex_limit(environ) if self.limit_setting else None
 
 
-HISTORY_ONLY = ("checkpoints and briefs", "alerts", "`install`")
+HISTORY = "history: `status --all`, `brief`, `lost`, `replay`"
+LIVE = (
+    "alerts",
+    "checkpoint before a compaction, brief in the next request after it",
+    "dashboard and search, from the first hook on",
+)
+CLAUDES = (
+    "status line",
+    "subagents' windows",
+    "`holdfast run`",
+    "archived outputs and transcripts",
+)
+STEERING = "list of what the summariser should keep"
+SUMMARY = "how much of each item the summary holds"
+ABILITIES = ("how full the window is", HISTORY, SUMMARY, *LIVE, STEERING, *CLAUDES)
 CLAUDE = Agent("claude", "Claude Code")
 CODEX = Agent(
     *("codex", "Codex", codex.VERSION),
@@ -43,13 +57,13 @@ CODEX = Agent(
     states=0.95,
     compacts_at=0.9,
     limit_setting="model_auto_compact_token_limit",
-    lacks=("status line", "list for the summariser", "subagents' windows", "`run`"),
+    lacks={STEERING: "Codex takes none", **dict.fromkeys(CLAUDES, "")},
 )
 COPILOT = Agent(
     *("copilot", "Copilot", copilot.VERSION),
     window_tokens=128_000,
     compacts_at=0.95,
-    lacks=(*HISTORY_ONLY, *CODEX.lacks),
+    lacks=dict.fromkeys((*LIVE, STEERING, *CLAUDES), ""),
 )
 AGENTS = (CLAUDE, CODEX, COPILOT)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.archive.errors import DamagedTranscript
 from holdfast.archive.transcripts import damaged_copies
-from holdfast.client import sample_payloads
+from holdfast.client import agents, sample_payloads
 from holdfast.client.settings_files import claude_folder
 from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
@@ -187,7 +187,10 @@ def _fix(install: Install) -> str:
 
 
 def _notes_on_other_installs(installs: list[Install]) -> Iterator[str]:
-    """Notes from our receipts: projects where hooks run twice."""
+    """What does not work with another agent; and from our receipts, where hooks run twice."""
+    for agent in agents.AGENTS:
+        if any(install.scope == agent.name for install in installs):
+            yield f"with {agent.title} these do not work: {'; '.join(agent.lacks)}"
     for install in installs:
         if install.scope == "user":
             yield from other_receipts(Path(places.home()), but=install.path)
