@@ -184,6 +184,12 @@ def _segments(corpus: Path | None) -> Iterator[Row]:
     yield from segments.rows(corpus)
 
 
+def _plans() -> Iterator[Row]:
+    from benchmarks import plans
+
+    yield from plans.rows()
+
+
 def _estimates(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import estimates
 
@@ -358,6 +364,11 @@ SECTIONS = {
         "Lists of the server with 1,000 sessions of 1,000 actions against 10, on PostgreSQL.",
         lambda data: _lists(),
         is_long=True,
+    ),
+    "plans": Section(
+        "A large plan",
+        "What it costs to read, estimate, batch and show a plan of 3,000 tasks.",
+        lambda data: _plans(),
     ),
     "estimates": Section(
         "Estimates of a request",
