@@ -63,7 +63,7 @@ def add(
     changes = {"reason": blockings.c.reason if reason is None else reason}
     put_in = upsert(connection, blockings, ["blocked_by", "blocked_agent"], row, changes)
     kept = dict(connection.execute(put_in.returning(blockings)).mappings().one())
-    _announce(connection, "blocking.added", kept)
+    events.tell(connection, "blocking.added", kept, "blocked_by", "blocked_agent")
     return kept
 
 
@@ -124,7 +124,7 @@ def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
     if found is None:
         raise NotThere("Blocking")
     connection.execute(sa.delete(blockings).where(which))
-    _announce(connection, "blocking.removed", found)
+    events.tell(connection, "blocking.removed", found, "blocked_by", "blocked_agent")
     return found
 
 
@@ -151,8 +151,3 @@ def group_waits(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     for waiting, awaited in pairs:
         waits.setdefault(waiting, []).append(awaited)
     return waits
-
-
-def _announce(connection: Connection, kind: str, row: Row) -> None:
-    body = {"blocked_by": row["blocked_by"], "blocked_agent": row["blocked_agent"]}
-    events.announce(connection, kind, body)

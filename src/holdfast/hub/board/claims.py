@@ -12,12 +12,13 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, upsert
 from holdfast.hub.store.tables import claims
 from holdfast.hub.tree import projects
 
 USUAL_TTL_SECONDS = 3_600
 MOST_TTL_SECONDS = 86_400
+TOLD = ("work", "agent_id", "expires_ms")
 
 
 def take(
@@ -42,7 +43,7 @@ def take(
         got = connection.execute(_take(connection, row, now_ms)).mappings().first()
         if got is not None:
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
-            _announce(connection, kind, dict(got))
+            events.tell(connection, kind, dict(got), *TOLD)
             return dict(got)
         holder = first(connection, sa.select(claims).where(_is_claim(project_id, work)))
         if holder is not None:
@@ -58,7 +59,7 @@ def release(connection: Connection, project_id: str, work: str, agent_id: str, n
     mine = _is_claim(project_id, work) & (claims.c.agent_id == agent_id)
     if not connection.execute(sa.delete(claims).where(mine)).rowcount or held is None:
         raise NotThere("Claim")
-    _announce(connection, "claim.released", held)
+    events.tell(connection, "claim.released", held, *TOLD)
     return held
 
 
@@ -72,11 +73,8 @@ def list_page(
     agent_id: str | None = None,
 ) -> Page:
     """List claims that have not expired, soonest to expire first."""
-    query = sa.select(claims).where(claims.c.expires_ms > now_ms)
-    if project_id is not None:
-        query = query.where(claims.c.project_id == project_id)
-    if agent_id is not None:
-        query = query.where(claims.c.agent_id == agent_id)
+    wanted = matching(claims, project_id=project_id, agent_id=agent_id)
+    query = sa.select(claims).where(claims.c.expires_ms > now_ms, *wanted)
     order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
     return fetch_page(connection, query.order_by(*order), limit, offset)
 
@@ -106,8 +104,3 @@ def _already_claimed(held: Row) -> AlreadyThere:
         claimed_at=row_times.to_iso(held["claimed_ms"]),
         expires_at=until,
     )
-
-
-def _announce(connection: Connection, kind: str, row: Row) -> None:
-    body = {"work": row["work"], "agent_id": row["agent_id"], "expires_ms": row["expires_ms"]}
-    events.announce(connection, kind, body, project_id=row["project_id"])

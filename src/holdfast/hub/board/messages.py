@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import clean_text, ids
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, upsert
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
 
@@ -91,10 +91,8 @@ def post(connection: Connection, row: Row) -> None:
     if row["project_id"] is not None:
         projects.get(connection, row["project_id"])
     connection.execute(sa.insert(messages), row)
-    body = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
-    events.announce(
-        connection, "message.posted", body, project_id=row["project_id"], at_ms=row["created_ms"]
-    )
+    shown = ("id", "topic", "from_agent", "to_agent", "priority")
+    events.tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])
 
 
 def post_once(connection: Connection, row: Row) -> bool:
@@ -126,7 +124,7 @@ def list_page(
 
 
 def _listed(project_id: str | None, without_topic: str | None) -> list[sa.ColumnElement[bool]]:
-    mine = [] if project_id is None else [messages.c.project_id == project_id]
+    mine = matching(messages, project_id=project_id)
     return mine if without_topic is None else [*mine, messages.c.topic != without_topic]
 
 
@@ -194,19 +192,15 @@ def subscribe(
         changes["callback_url"] = callback_url
     put_in = upsert(connection, subscriptions, ["agent_id", "topic"], row, changes)
     kept = dict(connection.execute(put_in.returning(subscriptions)).mappings().one())
-    _tell(connection, "subscription.added", kept)
+    events.tell(connection, "subscription.added", kept, "agent_id", "topic")
     return kept
 
 
 def list_subscriptions(
     connection: Connection, limit: int, offset: int, agent_id: str | None, topic: str | None
 ) -> Page:
-    query = _SORTED
-    if agent_id is not None:
-        query = query.where(subscriptions.c.agent_id == agent_id)
-    if topic is not None:
-        query = query.where(subscriptions.c.topic == topic)
-    return fetch_page(connection, query, limit, offset)
+    wanted = matching(subscriptions, agent_id=agent_id, topic=topic)
+    return fetch_page(connection, _SORTED.where(*wanted), limit, offset)
 
 
 def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:
@@ -228,12 +222,8 @@ def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
     if found is None:
         raise NotThere("Subscription")
     connection.execute(sa.delete(subscriptions).where(which))
-    _tell(connection, "subscription.removed", found)
+    events.tell(connection, "subscription.removed", found, "agent_id", "topic")
     return found
-
-
-def _tell(connection: Connection, kind: str, row: Row) -> None:
-    events.announce(connection, kind, {"agent_id": row["agent_id"], "topic": row["topic"]})
 
 
 _SORTED = sa.select(subscriptions).order_by(

@@ -37,6 +37,9 @@ from holdfast.hub.tree.waves import SETTLED
 from holdfast.wire import log
 
 WORDS, SHORT = 600, 200
+TEXTS = {"prompt": WORDS, "name": SHORT, "description": SHORT, "reason": SHORT}
+TIMES = ("created_ms",)
+SUBTASK = ("id", "session_id", "agent_id", "agent_type", "description", "status")
 
 
 def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row]) -> Row:
@@ -44,80 +47,56 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
     below: dict[str, list[Row]] = {}
     for part in parts:
         below.setdefault(part["task_id"], []).append(subtask(part))
-    of_tasks = [{**task(one), "subtasks": below.pop(one["id"], [])} for one in listed]
-    requests = [{**request(one), "tasks": of_tasks} for one in asked]
+    of_tasks = [
+        {**short(one, "id", "name", "status", "wave_number"), "subtasks": below.pop(one["id"], [])}
+        for one in listed
+    ]
+    requests = [
+        {**short(one, "id", "prompt", "status", *TIMES), "tasks": of_tasks} for one in asked
+    ]
     earlier = [one for some in below.values() for one in some if one["status"] not in SETTLED]
     found: Row = {"project": {"id": project.get("id"), "path": project.get("path")}}
-    found["requests"] = requests
-    return {**found, "earlier_subtasks": earlier} if earlier else found
+    found |= {"requests": requests, **({"earlier_subtasks": earlier} if earlier else {})}
+    return found
 
 
-def request(row: Row) -> Row:
-    fields = {"id": row["id"], "prompt": clean(row["prompt"], WORDS), "status": row["status"]}
-    return {**fields, "created_at": row_times.to_iso(row["created_ms"])}
-
-
-def task(row: Row) -> Row:
-    fields = {"id": row["id"], "name": clean(row["name"], SHORT), "status": row["status"]}
-    return {**fields, "wave_number": row["wave_number"]}
+def short(row: Row, *names: str) -> Row:
+    """Return these columns as the API names them: texts cut and without secrets, times as text."""
+    shown: Row = {}
+    for name in names:
+        if name in TIMES:
+            shown[f"{name[:-3]}_at"] = row_times.to_iso(row[name])
+        else:
+            shown[name] = clean(row[name] or "", TEXTS[name]) if name in TEXTS else row[name]
+    return shown
 
 
 def subtask(row: Row) -> Row:
-    return {
-        "id": row["id"],
-        "session_id": row["session_id"],
-        "agent_id": row["agent_id"],
-        "agent_type": row["agent_type"],
-        "description": clean(row["description"], SHORT),
-        "status": row["status"],
-        "result": clean(_words(row["result"]), SHORT) if row["result"] else None,
-    }
+    result = clean(_words(row["result"]), SHORT) if row["result"] else None
+    return {**short(row, *SUBTASK), "result": result}
 
 
 def agent(row: Row) -> Row:
+    role = row["role_context"] if isinstance(row["role_context"], dict) else {}
+    summary = row["progress_summary"] or str(role.get("task_description") or "")
     return {
-        "agent_id": row["agent_id"],
-        "agent_type": row["agent_type"],
+        **short(row, "agent_id", "agent_type"),
         "status": row["status"] or "running",
-        "summary": clean(row["progress_summary"] or _works_on(row), SHORT),
+        "summary": clean(summary, SHORT),
         "skills_to_restore": (row["skills_to_restore"] or [])[-20:],
         "tools_used": (row["tools_used"] or [])[:20],
     }
 
 
-def _works_on(row: Row) -> str:
-    role = row["role_context"]
-    return str(role.get("task_description") or "") if isinstance(role, dict) else ""
-
-
 def message(row: Row) -> Row:
-    return {
-        "id": row["id"],
-        "from_agent": row["from_agent"],
-        "to_agent": row["to_agent"],
-        "topic": row["topic"],
-        "content": clean(_words(row["content"]), WORDS),
-        "priority": row["priority"],
-        "created_at": row_times.to_iso(row["created_ms"]),
-    }
+    names = ("id", "from_agent", "to_agent", "topic", "priority", *TIMES)
+    return {**short(row, *names), "content": clean(_words(row["content"]), WORDS)}
 
 
 def action(row: Row) -> Row:
-    return {
-        "tool_name": row["tool_name"],
-        "tool_type": row["tool_type"],
-        "agent_id": row["agent_id"],
-        "exit_code": row["exit_code"],
-        "duration_ms": row["duration_ms"],
-        "file_paths": [clean(str(path), SHORT) for path in (row["file_paths"] or [])[:3]],
-        "detail": clean(row["input"] or "", SHORT),
-        "created_at": row_times.to_iso(row["created_ms"]),
-    }
-
-
-def blocking(row: Row) -> Row:
-    fields = {name: row[name] for name in ("blocked_by", "blocked_agent")}
-    return {**fields, "reason": clean(row["reason"] or "", SHORT)}
+    names = ("tool_name", "tool_type", "agent_id", "exit_code", "duration_ms", *TIMES)
+    paths = [clean(str(path), SHORT) for path in (row["file_paths"] or [])[:3]]
+    return {**short(row, *names), "file_paths": paths, "detail": clean(row["input"] or "", SHORT)}
 
 
 def _words(content: Any) -> str:
@@ -180,8 +159,10 @@ def refresh_calls(store: Store, session_ids: Collection[str]) -> None:
 def _of_calls(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
     return {
         "at_ms": now_ms,
-        "agent_states": [agent(row) for row in _agents(connection, session_id)],
-        "recent_actions": [action(row) for row in _actions(connection, session_id)],
+        "agent_states": list(map(agent, rows(connection, _AGENTS, {"session": session_id}))),
+        "recent_actions": list(
+            map(action, rows(connection, _ACTIONS, {"session": session_id})[::-1])
+        ),
     }
 
 
@@ -243,6 +224,7 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
     listed = _tasks(connection, newest_request[0]["id"]) if newest_request else []
     parts = _subtasks(connection, subtasks.c.session_id == session_id)
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
+    here = messages.c.project_id == project_id
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     return {
         "version": projection_file.VERSION,
@@ -250,12 +232,13 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
         "project_id": project_id,
         "hierarchy": hierarchy(project, newest_request, listed, parts),
         "waves": waves.shown(listed),
-        "open_elsewhere": [
-            subtask(row) for row in _work_of_other_sessions(connection, session, now_ms)
-        ],
-        "recent_messages": [message(row) for row in _messages(connection, project_id)],
+        "open_elsewhere": list(map(subtask, _elsewhere(connection, session, now_ms))),
+        "recent_messages": list(map(message, _newest(connection, messages, here, MOST_MESSAGES))),
         **_of_calls(connection, session_id, now_ms),
-        "blocking": [blocking(row) for row in _newest(connection, blockings, waits, 50)],
+        "blocking": [
+            short(row, "blocked_by", "blocked_agent", "reason")
+            for row in _newest(connection, blockings, waits, 50)
+        ],
         "pins": [],
     }
 
@@ -281,23 +264,18 @@ def _subtasks(connection: Connection, where: Any) -> list[Row]:
     return rows(connection, query.limit(MOST_SUBTASKS))
 
 
-def _work_of_other_sessions(connection: Connection, session: Row, now_ms: int) -> list[Row]:
+def _elsewhere(connection: Connection, session: Row, now_ms: int) -> list[Row]:
     """List open work of agents in other live sessions of this project."""
-    others = sa.select(sessions.c.id).where(
-        sessions.c.project_id == session["project_id"],
-        sessions.c.id != session["id"],
-        sessions.c.ended_ms.is_(None),
-        sessions.c.seen_ms > now_ms - LISTENS_MS,
+    table = sessions.c
+    others = sa.select(table.id).where(
+        table.project_id == session["project_id"],
+        table.id != session["id"],
+        table.ended_ms.is_(None),
+        table.seen_ms > now_ms - LISTENS_MS,
     )
-    others = others.order_by(sessions.c.started_ms.desc()).limit(MOST_AGENTS)
-    theirs = sa.select(subtasks).where(
-        subtasks.c.session_id.in_(others), subtasks.c.status.in_(OPEN)
-    )
-    return rows(connection, theirs.order_by(subtasks.c.created_ms.desc()).limit(MOST_AGENTS))[::-1]
-
-
-def _agents(connection: Connection, session_id: str) -> list[Row]:
-    return rows(connection, _AGENTS, {"session": session_id})
+    others = others.order_by(table.started_ms.desc()).limit(MOST_AGENTS)
+    theirs = subtasks.c.session_id.in_(others) & subtasks.c.status.in_(OPEN)
+    return _newest(connection, subtasks, theirs, MOST_AGENTS)
 
 
 _AGENTS = (
@@ -309,14 +287,6 @@ _AGENTS = (
     .order_by(agent_contexts.c.updated_ms.desc())
     .limit(MOST_AGENTS)
 )
-
-
-def _messages(connection: Connection, project_id: str) -> list[Row]:
-    return _newest(connection, messages, messages.c.project_id == project_id, MOST_MESSAGES)
-
-
-def _actions(connection: Connection, session_id: str) -> list[Row]:
-    return rows(connection, _ACTIONS, {"session": session_id})[::-1]
 
 
 _ACTIONS = (

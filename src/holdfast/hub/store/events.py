@@ -38,6 +38,16 @@ def announce(
     _pending(connection).append(row)
 
 
+def tell(
+    connection: Connection, kind: str, row: Row, *names: str, at_ms: int | None = None, **place: Any
+) -> None:
+    """Announce a change of a row with these columns of it, in its project and session, or in those
+    that are given."""
+    body = {name: row[name] for name in names}
+    place = {name: place.get(name, row.get(name)) for name in ("project_id", "session_id")}
+    announce(connection, kind, body, at_ms=at_ms, **place)
+
+
 def mark(connection: Connection) -> int:
     """Return the start of a change, for `back_to`."""
     return len(_pending(connection))

@@ -67,14 +67,8 @@ def add(connection: Connection, row: Row, project_path: str | None = None) -> Ro
     connection.execute(_INSERT, row)
     if agent_id and row["session_id"]:
         agent_contexts.note_call(connection, row, agent_id)
-    events.announce(
-        connection,
-        "action.created",
-        {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")},
-        project_id=row["project_id"],
-        session_id=row["session_id"],
-        at_ms=row["created_ms"],
-    )
+    shown = ("id", "tool_name", "tool_type", "exit_code")
+    events.tell(connection, "action.created", row, *shown, at_ms=row["created_ms"])
     return row
 
 

@@ -44,7 +44,7 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
     }
     sessions.meet(connection, row["session_id"], row["project_id"], now_ms)
     connection.execute(sa.insert(requests), row)
-    _tell(connection, "request.created", row)
+    events.tell(connection, "request.created", row, "id", "status")
     return row
 
 
@@ -93,7 +93,7 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
     update(connection, requests, request_id, changes)
     waves.settle(connection, before["session_id"], before["project_id"], now_ms)
     row = get(connection, request_id)  # it goes on while one of its tasks runs
-    _tell(connection, "request.changed", row)
+    events.tell(connection, "request.changed", row, "id", "status")
     return row
 
 
@@ -104,13 +104,8 @@ def remove(connection: Connection, request_id: str, now_ms: int) -> None:
     below = subtasks.c.task_id.in_(sa.select(tasks.c.id).where(tasks.c.request_id == request_id))
     with agent_contexts.following(connection, below, now_ms):
         connection.execute(sa.delete(requests).where(requests.c.id == request_id))
-    _tell(connection, "request.removed", row)
+    events.tell(connection, "request.removed", row, "id", "status")
     waves.settle(connection, row["session_id"], row["project_id"], now_ms)
-
-
-def _tell(connection: Connection, kind: str, row: Row) -> None:
-    place = {"project_id": row["project_id"], "session_id": row["session_id"]}
-    events.announce(connection, kind, {"id": row["id"], "status": row["status"]}, **place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def add(connection: Connection, row: Row, now_ms: int) -> Row:
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
     if not put_new(connection, sessions, whole):
         raise AlreadyThere("Session already exists", row["id"])
-    _tell(connection, "session.started", whole)
+    events.tell(connection, "session.started", whole, session_id=row["id"])
     return get(connection, row["id"])
 
 
@@ -46,7 +46,7 @@ def meet(
     project gets this one. Return its project."""
     row = {"id": session_id, "project_id": project_id, "started_ms": now_ms, "seen_ms": now_ms}
     if put_new(connection, sessions, row):
-        _tell(connection, "session.started", row)
+        events.tell(connection, "session.started", row, session_id=row["id"])
         return project_id
     known = {"seen_ms": now_ms, "project_id": sa.func.coalesce(sessions.c.project_id, project_id)}
     mine = sa.update(sessions).where(sessions.c.id == session_id)
@@ -133,7 +133,7 @@ def change(connection: Connection, session_id: str, changes: Row) -> Row:
     before = get(connection, session_id)
     update(connection, sessions, session_id, changes)
     kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
-    _tell(connection, kind, {**before, **changes})
+    events.tell(connection, kind, {**before, **changes}, session_id=session_id)
     return get(connection, session_id)
 
 
@@ -143,11 +143,6 @@ def remove(connection: Connection, session_id: str) -> None:
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
     events.announce(connection, "session.removed", session_id=session_id)
-
-
-def _tell(connection: Connection, kind: str, row: Row) -> None:
-    place = {"project_id": row.get("project_id"), "session_id": row["id"]}
-    events.announce(connection, kind, {}, **place)
 
 
 def stats(connection: Connection, now_ms: int) -> dict[str, Any]:

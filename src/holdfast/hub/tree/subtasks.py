@@ -28,6 +28,7 @@ from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times_after
 
 MOST_ACTIONS = 1_000
 GIVEN = ("agent_type", "agent_id", "parent_agent_id", "max_turns")
+TOLD = ("id", "task_id", "agent_type", "agent_id", "status")
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
@@ -48,7 +49,7 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
     }
     connection.execute(sa.insert(subtasks), row)
     _follow(connection, row, now_ms)
-    _tell(connection, "subtask.created", row, place["project_id"])
+    events.tell(connection, "subtask.created", row, *TOLD, project_id=place["project_id"])
     stages.follow(connection, row["task_id"], now_ms, taken_up=row["status"] not in ENDED)
     return row
 
@@ -114,7 +115,7 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     if row["agent_id"] != before["agent_id"]:
         _follow(connection, before, now_ms)
     _follow(connection, row, now_ms)
-    _tell(connection, "subtask.changed", row, project_id)
+    events.tell(connection, "subtask.changed", row, *TOLD, project_id=project_id)
     if row["status"] != before["status"]:
         taken_up = before["status"] in ENDED and row["status"] not in ENDED
         stages.follow(connection, row["task_id"], now_ms, taken_up=taken_up)
@@ -132,7 +133,7 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
         row["result"] = {**(row["result"] or {}), "reason": "session_ended"}
         changes = {name: row[name] for name in ("status", "completed_ms", "result")}
         update(connection, subtasks, row["id"], changes)
-        _tell(connection, "subtask.changed", row, row["project_id"])
+        events.tell(connection, "subtask.changed", row, *TOLD, project_id=row["project_id"])
     for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
         agent_contexts.follow(connection, session_id, agent_id, now_ms)
     for task_id in sorted({row["task_id"] for row in found}):
@@ -146,7 +147,7 @@ def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     waves.hold(connection, row["session_id"])
     with agent_contexts.following(connection, subtasks.c.id == subtask_id, now_ms):
         connection.execute(sa.delete(subtasks).where(subtasks.c.id == subtask_id))
-    _tell(connection, "subtask.removed", row, project_id)
+    events.tell(connection, "subtask.removed", row, *TOLD, project_id=project_id)
     stages.follow(connection, row["task_id"], now_ms)
 
 
@@ -188,8 +189,3 @@ def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> 
 def _follow(connection: Connection, row: Row, now_ms: int) -> None:
     if row["agent_id"] is not None:
         agent_contexts.follow(connection, row["session_id"], row["agent_id"], now_ms)
-
-
-def _tell(connection: Connection, kind: str, row: Row, project_id: str) -> None:
-    body = {name: row[name] for name in ("id", "task_id", "agent_type", "agent_id", "status")}
-    events.announce(connection, kind, body, project_id=project_id, session_id=row["session_id"])

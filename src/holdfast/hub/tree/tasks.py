@@ -25,6 +25,7 @@ from holdfast.hub.tree.statuses import derive_status, end_time
 
 PLACE = (requests.c.project_id, requests.c.session_id)  # of the task's request
 MOST_SUBTASKS = 1_000
+TOLD = ("id", "request_id", "wave_number", "status")
 
 
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
@@ -43,7 +44,8 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         **end_time(given.get("status", "pending"), now_ms),
     }
     connection.execute(sa.insert(tasks), row)
-    _tell(connection, "task.created", row, request)
+    place = {column.name: request[column.name] for column in PLACE}
+    events.tell(connection, "task.created", row, *TOLD, **place)
     waves.settle(connection, request["session_id"], request["project_id"], now_ms)
     return row
 
@@ -105,7 +107,7 @@ def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row
     update(connection, tasks, task_id, changes)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
     row = get(connection, task_id)  # it goes on while one of its subtasks runs
-    _tell(connection, "task.changed", row, place)
+    events.tell(connection, "task.changed", row, *TOLD, **place)
     return row
 
 
@@ -128,7 +130,7 @@ def remove(connection: Connection, task_id: str, now_ms: int) -> None:
     waves.hold(connection, place["session_id"])
     with agent_contexts.following(connection, subtasks.c.task_id == task_id, now_ms):
         connection.execute(sa.delete(tasks).where(tasks.c.id == task_id))
-    _tell(connection, "task.removed", row, place)
+    events.tell(connection, "task.removed", row, *TOLD, **place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
 
 
@@ -136,10 +138,3 @@ def _next_wave(connection: Connection, request_id: str) -> int:
     query = sa.select(sa.func.max(tasks.c.wave_number)).where(tasks.c.request_id == request_id)
     highest = connection.scalar(query)
     return 0 if highest is None else highest + 1
-
-
-def _tell(connection: Connection, kind: str, row: Row, place: Row) -> None:
-    body = {name: row[name] for name in ("id", "request_id", "wave_number", "status")}
-    events.announce(
-        connection, kind, body, project_id=place["project_id"], session_id=place["session_id"]
-    )

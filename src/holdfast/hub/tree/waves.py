@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 import sqlalchemy as sa
@@ -88,14 +88,6 @@ _LOCK = 0x401D
 MOST_NAMED, NAME_CHARS = 4, 200
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
 
-_SESSION = sa.bindparam("session_id", type_=sa.Text)
-TALLIES = (
-    sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count().label("n"))
-    .join_from(tasks, requests)
-    .where(requests.c.session_id == _SESSION)
-    .group_by(tasks.c.wave_number, tasks.c.status)
-)
-
 
 def shown(listed: Iterable[Row]) -> list[Row]:
     """Return the waves of these tasks: how each stands, and the names of its tasks. `from_list`:
@@ -130,36 +122,26 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
     the tasks are used, so the result does not depend on when they are reported."""
     for statement in _PARENT_UPDATES:
         connection.execute(statement, {"of_session": session_id})
-    of_session = waves.c.session_id == session_id
-    known = {row["wave_number"]: _read(row) for row in _stored_waves(connection, session_id)}
+    stored = rows(connection, _of(session_id))
+    known = {row["wave_number"]: WaveState(*(row[name] for name in _STATE)) for row in stored}
     verdict = judge(_tallies(connection, session_id))
-    gone = known.keys() - verdict.keys()
-    if gone:
-        connection.execute(sa.delete(waves).where(of_session, waves.c.wave_number.in_(gone)))
+    gone = waves.c.wave_number.in_(known.keys() - verdict.keys())
+    connection.execute(sa.delete(waves).where(waves.c.session_id == session_id, gone))
     changed = moves(known, verdict, now_ms or 0)
     if now_ms is None:
         spans = _spans(connection, session_id)
         timed = [make_wave(number, verdict[number], spans[number]) for number in verdict]
-        changed = [one for one in timed if known.get(one.number) != one]
-    for moved in changed:
-        row = {
-            "session_id": session_id,
-            "wave_number": moved.number,
-            "status": moved.status,
-            "started_ms": moved.started_ms,
-            "completed_ms": moved.completed_ms,
-        }
+        changed = [wave for wave in timed if known.get(wave.number) != wave]
+    for wave in changed:
+        row = dict(zip(_STATE, astuple(wave), strict=True)) | {"session_id": session_id}
         connection.execute(upsert(connection, waves, ["session_id", "wave_number"], row))
-        before = known.get(moved.number)
-        if moved.status in EVENTS and (before is None or before.status != moved.status):
-            body = {"wave_number": moved.number, "status": moved.status}
-            events.announce(
-                connection,
-                EVENTS[moved.status],
-                body,
-                project_id=project_id,
-                session_id=session_id,
-            )
+        before = known.get(wave.number)
+        if wave.status in EVENTS and (before is None or before.status != wave.status):
+            shown = ("wave_number", "status")
+            events.tell(connection, EVENTS[wave.status], row, *shown, project_id=project_id)
+
+
+_STATE = ("wave_number", "status", "started_ms", "completed_ms")
 
 
 def _parent_updates() -> list[sa.Update]:
@@ -202,30 +184,16 @@ def _of(session_id: str) -> sa.Select[tuple[object, ...]]:
     return query.order_by(waves.c.wave_number)
 
 
-def _stored_waves(connection: Connection, session_id: str) -> list[Row]:
-    return rows(connection, _of(session_id))
-
-
-def _read(row: Row) -> WaveState:
-    return WaveState(row["wave_number"], row["status"], row["started_ms"], row["completed_ms"])
-
-
 def _with_counts(connection: Connection, session_id: str, found: Sequence[Row]) -> list[Row]:
-    tallies = rows(connection, TALLIES, {"session_id": session_id}) if found else []
-    return with_counts(session_id, found, tallies)
+    """Add to each wave the number of its tasks, and how they ended."""
+    tallies = _tallies(connection, session_id) if found else {}
+    return [{**row, **_counts(session_id, row["wave_number"], tallies)} for row in found]
 
 
-def with_counts(session_id: str, found: Sequence[Row], tallies: Sequence[Row]) -> list[Row]:
-    """Add to each wave the number of its tasks, and how they ended. `tallies`: the rows of
-    `TALLIES`."""
-    by_wave = _by_wave(tallies)
-    return [{**row, **_counts(session_id, row, by_wave)} for row in found]
-
-
-def _counts(session_id: str, row: Row, tallies: Mapping[int, Tally]) -> Row:
-    tally = tallies.get(row["wave_number"], {})
+def _counts(session_id: str, number: int, tallies: Mapping[int, Tally]) -> Row:
+    tally = tallies.get(number, {})
     return {
-        "id": ids.make_id("wave", session_id, str(row["wave_number"])),
+        "id": ids.make_id("wave", session_id, str(number)),
         "total_tasks": sum(tally.values()),
         "completed_tasks": tally.get("completed", 0),
         "failed_tasks": tally.get("failed", 0),
@@ -233,14 +201,18 @@ def _counts(session_id: str, row: Row, tallies: Mapping[int, Tally]) -> Row:
 
 
 def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:
-    return _by_wave(rows(connection, TALLIES, {"session_id": session_id}))
-
-
-def _by_wave(tallies: Sequence[Row]) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = {}
-    for one in tallies:
-        found.setdefault(one["wave_number"], {})[one["status"]] = one["n"]
+    for number, status, n in connection.execute(_TALLIES, {"session_id": session_id}):
+        found.setdefault(number, {})[status] = n
     return found
+
+
+_TALLIES = (
+    sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count())
+    .join_from(tasks, requests)
+    .where(requests.c.session_id == sa.bindparam("session_id", type_=sa.Text))
+    .group_by(tasks.c.wave_number, tasks.c.status)
+)
 
 
 def _spans(connection: Connection, session_id: str) -> dict[int, tuple[int, int]]:
