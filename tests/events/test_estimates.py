@@ -19,7 +19,7 @@ from tests.hot.hooks import fire, run, to_model, window
 SHARE = re.compile(r"\d+(?:\.\d)?%")
 
 
-def _without_usage(path: Path, kilobytes: int = 1_050) -> Path:
+def _without_usage(path: Path, kilobytes: int = 3_449) -> Path:
     lines = [{"type": "progress", "data": "n" * 1_000} for _ in range(kilobytes)]
     return a_transcript(path, a_prompt(), *lines)
 
@@ -77,7 +77,7 @@ def test_commands_say_about(tmp_path: Path) -> None:
     fire("PostToolUse", path)
     status = _run("status", "s1")
     assert "about 91.8%" in status
-    assert "about 888,057 of 967,000 tokens" in status
+    assert "about 888,160 of 967,000 tokens" in status
     assert _marked(status.splitlines()[0])
     assert "about 92%" in _run("watch", "--once")
     assert "about 91.8% of the compaction limit used" in _run("budget")

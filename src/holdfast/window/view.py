@@ -34,6 +34,7 @@ KB = 1024
 HEAD_BYTES = 256 * KB  # the first lines of a session
 # Bytes of transcript and the share of the edge they stand for: yellow, orange, red.
 BYTE_ZONES = ((0, 0.0), (500 * KB, 0.50), (750 * KB, 0.75), (1024 * KB, 0.90), (1200 * KB, 1.0))
+BYTES_PER_TOKEN = 4
 WEIGHTS = {"message": 0.01, "read": 0.02, "edit": 0.015, "tool": 0.005, "subagent": 0.05}
 EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit"))
 AGENTS = frozenset(("Agent", "Task"))
@@ -50,7 +51,8 @@ def from_status_line(noted: dict[str, Any], now_ms: int) -> Reading | None:
 
 
 def from_bytes(transcript_bytes: int, edge_tokens: int, now_ms: int) -> Reading | None:
-    """Between two known sizes the share grows evenly; past the last the window counts as full."""
+    """Between two known sizes the share grows evenly; past the last the window counts as full. The
+    sizes are those of a window of 200,000 tokens: a larger one holds no more than the bytes do."""
     if transcript_bytes <= 0:
         return None
     share = BYTE_ZONES[-1][1]
@@ -59,7 +61,8 @@ def from_bytes(transcript_bytes: int, edge_tokens: int, now_ms: int) -> Reading 
             part = (transcript_bytes - low) / (high - low)
             share = low_share + part * (high_share - low_share)
             break
-    return Reading(int(share * edge_tokens), now_ms, "bytes", estimated=True)
+    used_tokens = min(int(share * edge_tokens), transcript_bytes // BYTES_PER_TOKEN)
+    return Reading(used_tokens, now_ms, "bytes", estimated=True)
 
 
 def from_weights(lines: Iterable[SpoolLine], edge_tokens: int, now_ms: int) -> Reading | None:

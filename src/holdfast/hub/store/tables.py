@@ -48,6 +48,22 @@ def _count(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=False, default=0, server_default="0")
 
 
+def _texts(*names: str, required: bool = False) -> list[sa.Column[str]]:
+    return [_text(name, required=required) for name in names]
+
+
+def _times(*names: str, required: bool = False) -> list[sa.Column[int]]:
+    return [_ms(name, required=required) for name in names]
+
+
+def _jsons(*names: str) -> list[sa.Column[object]]:
+    return [_json(name) for name in names]
+
+
+def _counts(*names: str) -> list[sa.Column[int]]:
+    return [_count(name) for name in names]
+
+
 def _of(table: str, name: str, *, required: bool = False) -> sa.Column[str]:
     """A row that goes when the row it belongs to goes."""
     return sa.Column(
@@ -62,8 +78,7 @@ projects = sa.Table(
     sa.Column("path", sa.Text, nullable=False, unique=True),
     _text("name"),
     _json("metadata"),
-    _ms("created_ms", required=True),
-    _ms("updated_ms", required=True),
+    *_times("created_ms", "updated_ms", required=True),
     sa.Index("projects_by_update", "updated_ms", "id"),
 )
 
@@ -74,15 +89,12 @@ sessions = sa.Table(
     _of("projects", "project_id"),
     _ms("started_ms", required=True),
     _ms("ended_ms"),
-    _count("total_tools_used"),
-    _count("total_success"),
-    _count("total_errors"),
-    _count("total_duration_ms"),
-    _count("timed_actions"),
+    *_counts(
+        "total_tools_used", "total_success", "total_errors", "total_duration_ms", "timed_actions"
+    ),
     _ms("seen_ms"),  # its last activity
     _ms("compacted_ms"),
-    _text("compact_summary"),
-    _text("compact_agent"),
+    *_texts("compact_summary", "compact_agent"),
     _count("compact_count"),
     sa.Index("sessions_by_project", "project_id", "started_ms", "id"),
     sa.Index("sessions_by_start", "started_ms", "id"),
@@ -94,8 +106,7 @@ requests = sa.Table(
     metadata,
     _id(),
     _of("projects", "project_id", required=True),
-    _text("session_id", required=True),
-    _text("prompt", required=True),
+    *_texts("session_id", "prompt", required=True),
     _text("prompt_type", required=True, default="other"),
     _text("status", required=True, default="active"),
     _json("metadata"),
@@ -127,19 +138,13 @@ subtasks = sa.Table(
     metadata,
     _id(),
     _of("tasks", "task_id", required=True),
-    _text("session_id", required=True),
-    _text("description", required=True),
-    _text("agent_type"),
-    _text("agent_id"),
-    _text("parent_agent_id"),
+    *_texts("session_id", "description", required=True),
+    *_texts("agent_type", "agent_id", "parent_agent_id"),
     _text("status", required=True, default="pending"),
     sa.Column("max_turns", sa.Integer),
-    _json("blocked_by"),
-    _json("context_snapshot"),
-    _json("result"),
+    *_jsons("blocked_by", "context_snapshot", "result"),
     _ms("created_ms", required=True),
-    _ms("started_ms"),
-    _ms("completed_ms"),
+    *_times("started_ms", "completed_ms"),
     sa.Index("subtasks_by_task", "task_id", "created_ms", "id"),
     sa.Index("subtasks_by_session", "session_id", "status", "created_ms"),
     sa.Index("subtasks_by_status", "status", "created_ms", "id"),
@@ -157,10 +162,8 @@ actions = sa.Table(
     _of("projects", "project_id"),
     _text("agent_id"),
     _of("subtasks", "subtask_id"),
-    _text("tool_name", required=True),
-    _text("tool_type", required=True),
-    _text("input"),
-    _text("output"),
+    *_texts("tool_name", "tool_type", required=True),
+    *_texts("input", "output"),
     sa.Column("exit_code", sa.Integer, nullable=False, default=0),
     sa.Column("duration_ms", sa.BigInteger),
     _json("file_paths"),
@@ -184,8 +187,7 @@ messages = sa.Table(
     _text("topic", required=True),
     _json("content"),
     sa.Column("priority", sa.Integer, nullable=False, default=0),
-    _ms("created_ms", required=True),
-    _ms("expires_ms", required=True),
+    *_times("created_ms", "expires_ms", required=True),
     sa.Index("messages_by_reader", "to_agent", "expires_ms"),
     sa.Index("messages_by_project", "project_id", "created_ms"),
     sa.Index("messages_by_creation", "created_ms", "id"),
@@ -208,11 +210,9 @@ subscriptions = sa.Table(
     "subscriptions",
     metadata,
     _id(),
-    _text("agent_id", required=True),
-    _text("topic", required=True),
+    *_texts("agent_id", "topic", required=True),
     _text("callback_url"),
-    _ms("created_ms", required=True),
-    _ms("updated_ms", required=True),
+    *_times("created_ms", "updated_ms", required=True),
     sa.UniqueConstraint("agent_id", "topic", name="one_subscription"),
 )
 
@@ -220,8 +220,7 @@ blockings = sa.Table(
     "blockings",
     metadata,
     _id(),
-    _text("blocked_by", required=True),
-    _text("blocked_agent", required=True),
+    *_texts("blocked_by", "blocked_agent", required=True),
     _text("reason"),
     _ms("created_ms", required=True),
     sa.UniqueConstraint("blocked_by", "blocked_agent", name="one_blocking"),
@@ -233,15 +232,10 @@ agent_contexts = sa.Table(
     metadata,
     _id(),
     _of("projects", "project_id"),
-    _text("agent_id", required=True),
-    _text("agent_type", required=True),
-    _text("session_id"),
-    _text("status"),
-    _json("role_context"),
-    _json("skills_to_restore"),
-    _json("tools_used"),
-    _text("progress_summary"),
-    _text("compact_id"),
+    *_texts("agent_id", "agent_type", required=True),
+    *_texts("session_id", "status"),
+    *_jsons("role_context", "skills_to_restore", "tools_used"),
+    *_texts("progress_summary", "compact_id"),
     _ms("updated_ms", required=True),
     sa.Index("contexts_by_session", "session_id", "agent_type", "updated_ms"),
     sa.Index("contexts_by_agent", "agent_id", "updated_ms"),
@@ -306,8 +300,7 @@ waves = sa.Table(
     _text("session_id", required=True),
     sa.Column("wave_number", sa.Integer, nullable=False),
     _text("status", required=True),
-    _ms("started_ms"),
-    _ms("completed_ms"),
+    *_times("started_ms", "completed_ms"),
     sa.PrimaryKeyConstraint("session_id", "wave_number"),
 )
 
@@ -315,10 +308,8 @@ claims = sa.Table(
     "claims",
     metadata,
     _of("projects", "project_id", required=True),
-    _text("work", required=True),
-    _text("agent_id", required=True),
-    _ms("claimed_ms", required=True),
-    _ms("expires_ms", required=True),
+    *_texts("work", "agent_id", required=True),
+    *_times("claimed_ms", "expires_ms", required=True),
     sa.PrimaryKeyConstraint("project_id", "work"),
 )
 
@@ -327,8 +318,7 @@ audit = sa.Table(
     metadata,
     _id(),
     _text("kind", required=True),
-    _text("session_id"),
-    _text("agent_id"),
+    *_texts("session_id", "agent_id"),
     _json("body"),
     _ms("at_ms", required=True),
     sa.Index("audit_by_session", "session_id", "at_ms"),
@@ -345,8 +335,7 @@ events = sa.Table(
         autoincrement=True,
     ),
     _text("kind", required=True),
-    _text("project_id"),
-    _text("session_id"),
+    *_texts("project_id", "session_id"),
     _json("body"),
     _ms("at_ms", required=True),
     sa.Index("events_by_time", "at_ms"),
