@@ -16,7 +16,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 from holdfast.brief import roles
-from holdfast.brief.summary_coverage import contents_of
+from holdfast.brief.summary_coverage import measure
 from holdfast.memory import item, results, topic, words
 from holdfast.memory import turns as memory_turns
 from holdfast.memory.topic_store import TopicIndex
@@ -162,13 +162,13 @@ def _later(record: Record, text: str) -> None:
 
 
 def _coverage_of_words(text: str) -> object:
-    return contents_of("a summary that holds none of it", _asked(text))
+    return measure("a summary that holds none of it", _asked(text))
 
 
 # By module. What takes a path, an id or a line that is cut short before is no reader of text.
 READERS: dict[str, Reader] = {
     "brief.roles": roles.parse,
-    "brief.summary_coverage": _with_record(lambda record, text: contents_of(text, record)),
+    "brief.summary_coverage": _with_record(lambda record, text: measure(text, record)),
     "brief.summary_coverage: the user's words": _coverage_of_words,
     "memory.results": lambda text: results.snippet(text, ("login", "a")),
     "memory.results: title": results.snippet_title,

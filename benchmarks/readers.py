@@ -39,7 +39,7 @@ DATE, TODAY = rb'"timestamp":"[-0-9]{10}T', '"timestamp":"%Y-%m-%dT'  # old ones
 ALONE = """
 import json, sys
 from pathlib import Path
-from holdfast.events.summary_losses import compaction_report
+from holdfast.events.summary_report import compaction_report
 for line in sys.stdin:
     path, number = json.loads(line)
     print(json.dumps(compaction_report(Path(path), number, sidechain=False)))
@@ -138,7 +138,7 @@ def _read_at_once(
             answer = server.get(f"/api/compactions/{page[0]}/{page[1]}").json()
             wanted = expected[page]
             asked += 1
-            differing += any(answer.get(name) != wanted[name] for name in ("lost", "kept", "brief"))
+            differing += any(answer.get(name) != wanted[name] for name in ("items", "brief"))
             session = chance.choice(sorted(known))
             server.get(f"/api/sessions/{session}/state")
             if chance.random() < 0.05:

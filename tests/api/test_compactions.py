@@ -43,7 +43,7 @@ def _given(script: ScriptedSession, text: str) -> None:
 
 
 @pytest.mark.requirement("B10", "U5", "S2")
-def test_a_compaction_says_what_its_summary_kept_and_lost_and_what_would_come_back(
+def test_a_compaction_says_how_much_its_summary_holds_and_what_would_come_back(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
     _compacted(tmp_path, f"The user said: “{ASKED}”. Work goes on.")
@@ -51,14 +51,15 @@ def test_a_compaction_says_what_its_summary_kept_and_lost_and_what_would_come_ba
     found = api.get("/api/compactions/s1/1").json()
     assert (found["number"], found["total"], found["step"]) == (1, 1, 2)
     assert found["is_available"] and not found["was_given"] and found["note"] is None
-    lost = {one["text"]: one for one in found["lost"] if one["kind"] == "said"}
-    kept = [one["text"] for one in found["kept"] if one["kind"] == "said"]
-    assert any(RULE in text for text in lost) and any(ASKED in text for text in kept)
-    rule = next(one for text, one in lost.items() if RULE in text)
+    asked = [one for one in found["items"] if one["kind"] == "request"]
+    assert [one["is_found"] for one in asked] == [False, True]
+    rule, quoted = asked
+    assert RULE in rule["text"] and ASKED in quoted["text"] and quoted["share"] == 1
     assert (rule["turn"], rule["restored_in"]) == (1, "brief")
     assert RULE in found["brief"][rule["line"]]["line"]
     assert found["brief"][rule["line"]]["reason"]
-    assert found["counts"]["lost"] == len(found["lost"]) >= found["counts"]["restored"] > 0
+    counts = found["counts"]
+    assert (counts["items"], counts["not_found"]) == (3, 2) and counts["restored"] == 2
     assert ASKED in found["summary"] and RULE in found["instructions"]
     parts = found["parts"]
     assert sum(parts.values()) == found["after_tokens"]
@@ -76,7 +77,7 @@ def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
     assert found["was_given"]
     assert [one["line"] for one in found["brief"]][-1] == "and one more line"
     assert any(RULE in one["line"] and one["reason"] for one in found["brief"])
-    failing = next(one for one in found["lost"] if one["kind"] == "failing")
+    failing = next(one for one in found["items"] if one["kind"] == "failing")
     assert "\n" in failing["text"] and found["brief"][failing["line"]]["reason"]
     assert found["second_brief"] == []
 
@@ -89,12 +90,12 @@ def test_compactions_are_listed_newest_first_with_what_the_hooks_noted(
     script.call()
     _compacts(script, "Still at work.")
     freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "number": 2, "lost": 5, "restored": 4})
+    audit.add({**freed, "number": 2, "not_found": 5, "restored": 4})
     sync(store)
     page = api.get("/api/compactions", params={"session_id": "s1"}).json()
     assert [one["number"] for one in page["compactions"]] == [2, 1] and page["total"] == 2
     newest, first = page["compactions"]
-    assert (newest["lost"], newest["restored"], first["lost"]) == (5, 4, None)
+    assert (newest["not_found"], newest["restored"], first["not_found"]) == (5, 4, None)
     assert (newest["trigger"], newest["edge_tokens"]) == ("auto", 167_000)
     project = {"project_id": newest["project_id"]}
     assert api.get("/api/compactions", params={**project, "limit": 1}).json()["count"] == 1
@@ -108,12 +109,13 @@ def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it
 ) -> None:
     script = _compacted(tmp_path, "Work goes on.")
     freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "lost": 2})
+    audit.add({**freed, "not_found": 2})
     sync(store)
     script.transcript.unlink()
     found = api.get("/api/compactions/s1/1").json()
     assert not found["is_available"] and "not there any more" in found["note"]
-    assert (found["counts"]["lost"], found["counts"]["kept"], found["summary"]) == (2, None, None)
+    assert found["counts"] == {"items": None, "not_found": 2, "restored": None}
+    assert found["summary"] is None
     script.note(transcript="")
     assert "not on this machine" in api.get("/api/compactions/s1/1").json()["note"]
 

@@ -160,18 +160,18 @@ def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
     script.compacts()
     at_ms = telling.START_MS + script.now_ms
     freed = {"event": FREED, "at_ms": at_ms, "session_id": "s1", "agent_id": "", "number": 1}
-    audit.add({**freed, "lost": 5, "restored": 4})
+    audit.add({**freed, "not_found": 5, "restored": 4})
     made = api.post("/api/checkpoints", json={"session_id": "s1"}).json()
     sync(store)
     found = api.get("/api/today").json()
     assert (found["live_windows"], found["compactions"]) == (1, 1)
-    assert (found["checked"], found["lost"], found["restored"]) == (1, 5, 4)
+    assert (found["checked"], found["not_found"], found["restored"]) == (1, 5, 4)
     assert (found["checkpoints"], found["checkpoints_changed"]) == (1, 0)
     path = Path(made["path"])
     path.write_text(path.read_text() + "\n")
     assert api.get("/api/today").json()["checkpoints_changed"] == 1
     later = api.get("/api/today", params={"since": "2999-01-01T00:00:00Z"}).json()
-    assert (later["compactions"], later["lost"], later["checkpoints"]) == (0, 0, 0)
+    assert (later["compactions"], later["not_found"], later["checkpoints"]) == (0, 0, 0)
     assert api.get("/api/today", params={"since": "soon"}).status_code == 400
 
 

@@ -77,14 +77,14 @@ def test_listeners_hear_of_alerts_and_of_checked_summaries_once(
     sync(store)
     script.alerts()
     freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "number": 1, "lost": 4, "restored": 3})
+    audit.add({**freed, "number": 1, "not_found": 4, "restored": 3})
     sync(store)
     sync(store)
     [alert] = _events(api, "alert.raised")
     assert (alert["session_id"], alert["body"]["level"]) == ("s1", "warning")
     assert alert["project_id"]
     [brief] = _events(api, "brief.given")
-    assert brief["body"] == {"agent_id": "", "number": 1, "lost": 4, "restored": 3}
+    assert brief["body"] == {"agent_id": "", "number": 1, "not_found": 4, "restored": 3}
 
 
 @pytest.mark.requirement("U5", "S2")
@@ -132,14 +132,14 @@ def test_the_totals_of_a_day_are_those_of_the_chosen_project(
     script.call()
     script.note()
     freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "number": 1, "lost": 3, "restored": 2})
+    audit.add({**freed, "number": 1, "not_found": 3, "restored": 2})
     sync(store)
     [main] = api.get("/api/context/health").json()["agents"]
     nowhere = "00000000-0000-4000-8000-000000000000"
     mine = api.get("/api/today", params={"project_id": main["project_id"]}).json()
     other = api.get("/api/today", params={"project_id": nowhere}).json()
     assert mine == api.get("/api/today").json() | {"since": mine["since"]}
-    counted = ("live_windows", "checked", "lost", "restored")
+    counted = ("live_windows", "checked", "not_found", "restored")
     assert [mine[name] for name in counted] == [1, 1, 3, 2]
     assert [other[name] for name in counted] == [0, 0, 0, 0]
 

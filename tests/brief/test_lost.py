@@ -1,14 +1,17 @@
-"""`holdfast lost`: what a compaction left out; readable, without secrets."""
+"""`holdfast lost`: how much of each item a summary holds; readable, without secrets."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click import Command
 from click.testing import CliRunner
 
+from holdfast.brief.summary_coverage import measure
 from holdfast.cli.everyday.lost import lost
 from holdfast.cli.saving.brief import brief
 from tests.checkpoint.sessions import Session
@@ -17,8 +20,13 @@ TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 REQUEST = "Make the importer read files with a byte order mark."
 
 
+@pytest.fixture(autouse=True)
+def by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
+
+
 def compacted(folder: Path, summary: str) -> str:
-    session = Session().user(REQUEST).user(f"Always push with {TOKEN} please.")
+    session = Session().user(REQUEST).user(f"Always push with {TOKEN} please, to every remote.")
     session.runs(
         f"curl -H {TOKEN} " + "x" * 100 + f" {TOKEN}", "error: no host\nerror: no way", fails=True
     )
@@ -41,21 +49,6 @@ def test_no_way_of_showing_a_brief_shows_a_secret(
     assert "ghp_a1B2" not in run.stdout
 
 
-@pytest.mark.requirement("B6")
-def test_what_takes_two_lines_is_shown_on_two(tmp_path: Path) -> None:
-    run = CliRunner().invoke(lost, ["--transcript", compacted(tmp_path, "Summary: nothing.")])
-    assert "error: no host\n" in run.stdout and "?" not in run.stdout
-
-
-@pytest.mark.requirement("B6")
-def test_programs_get_what_was_left_out(tmp_path: Path) -> None:
-    run = CliRunner().invoke(
-        lost, ["--transcript", compacted(tmp_path, "Summary: nothing."), "--json"]
-    )
-    found = json.loads(run.stdout)
-    assert {"text", "reason"} == set(found["left_out"][0])
-
-
 def _lost(folder: Path, session: Session, *more: str) -> str:
     path = str(session.written(folder))
     run = CliRunner().invoke(lost, ["--transcript", path, *more])
@@ -63,7 +56,12 @@ def _lost(folder: Path, session: Session, *more: str) -> str:
     return run.stdout
 
 
-ANSWERS = """Summary.
+def _items(folder: Path, session: Session) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(_lost(folder, session, "--json"))["items"]
+    return found
+
+
+SUMMARY = """Summary.
 
 6. All user messages:
    - "make the importer read files, with a byte order mark"
@@ -73,64 +71,70 @@ ANSWERS = """Summary.
 
 
 @pytest.mark.requirement("B6")
-def test_messages_that_the_summary_quotes_are_not_lost(tmp_path: Path) -> None:
-    """Without regard to capitals, marks and typing errors. A word or two mean nothing there."""
+def test_messages_that_the_summary_quotes_are_found(tmp_path: Path) -> None:
+    """Without regard to capitals and marks. A word or two mean nothing there."""
     session = Session().user(REQUEST).says("Shall I rename the column?").user("yes")
-    session.says("Renamed.").user("no").says("Left as it was.").compacts(ANSWERS)
-    found = json.loads(_lost(tmp_path, session, "--json"))
-    assert found["lost"] == [] and found["shortened"] == []
+    session.says("Renamed.").user("no").says("Left as it was.").compacts(SUMMARY)
+    [item] = _items(tmp_path, session)
+    assert (item["kind"], item["share"], item["is_found"]) == ("request", 1.0, True)
+    assert "1 item of 1 found in the summary." in _lost(tmp_path, session)
 
 
 @pytest.mark.requirement("B6")
-def test_a_message_told_in_part_is_shortened_and_not_lost(tmp_path: Path) -> None:
-    pasted = ", ".join(
-        f"Port {name} on the far side of the bay" for name in ("Anna", "Bea", "Cleo")
-    )
-    long = f"Alright, the harbour names come from the gazetteer: {pasted}."
-    session = Session().user(long).user("Round the heights to centimetres in every table.")
-    shown = _lost(tmp_path, session.says("Will do.").compacts(ANSWERS))
-    assert "The summary lost 1 thing:" in shown
-    gone, short = shown.split("shortens or tells in other words (1):")
-    assert "Round the heights" in gone and "gazetteer" not in gone and "Port Cleo" in short
+def test_the_least_found_comes_first_beside_the_nearest_passage(tmp_path: Path) -> None:
+    session = Session().user("Round the heights to centimetres in every table of the importer.")
+    session.says("Will do.").user(REQUEST).says("Will do.").compacts(SUMMARY)
+    first, second = _items(tmp_path, session)
+    assert "Round the heights" in first["text"] and 0 < first["share"] < 0.6
+    assert "importer read files" in first["passage"] and second["is_found"]
+    shown = _lost(tmp_path, session)
+    assert "1 of 2 items not found in the summary, least found first:" in shown
+    assert "nearest: " in shown and "byte order mark." not in shown
+    assert "byte order mark." in _lost(tmp_path, session, "--all")
 
 
 @pytest.mark.requirement("B6")
-def test_a_message_about_the_same_files_does_not_count_as_told(tmp_path: Path) -> None:
+def test_a_message_about_the_same_files_does_not_count_as_found(tmp_path: Path) -> None:
     asked = "Could we move tides to src/harbour/tables/heights.py?"
     session = Session().user(asked).says("Yes.")
     session.compacts("Files:\n- `src/harbour/tables/heights.py`: prints the heights of the tides")
-    assert "(1 of 1), not in the summary" in _lost(tmp_path, session)
+    assert [one["is_found"] for one in _items(tmp_path, session)] == [False]
 
 
 @pytest.mark.requirement("B6")
-def test_what_the_user_took_back_is_not_lost(tmp_path: Path) -> None:
+def test_what_the_user_took_back_is_not_looked_for(tmp_path: Path) -> None:
     session = Session().user(REQUEST).says("Which separator?")
     session.user("Use tabs for all of it.", parentUuid="asked")
-    session.user("Use semicolons, sorry.", parentUuid="asked")
+    session.user("Use semicolons everywhere, sorry.", parentUuid="asked")
     shown = _lost(tmp_path, session.says("Done.").compacts("Nothing much."))
     assert "semicolons" in shown and "tabs" not in shown
 
 
 @pytest.mark.requirement("B6")
-def test_tasks_that_the_summary_lists_are_not_lost(tmp_path: Path) -> None:
+def test_answers_tasks_failing_commands_and_the_plan_are_looked_for(tmp_path: Path) -> None:
     session = Session().user(REQUEST)
     tasks = ("Build and verify the importer", "Print the table of neap tides")
     session.calls("TodoWrite", todos=[{"content": one, "status": "pending"} for one in tasks])
-    session.says("Noted.").compacts(
-        f"- Request: {REQUEST}\n- Pending: build and verify the importer"
-    )
-    shown = _lost(tmp_path, session)
-    assert "neap tides" in shown and "verify the importer" not in shown
+    session.runs("make tides", "tides.c:7: error: no moon", fails=True)
+    session.calls("Write", file_path="/home/u/.claude/plans/neap.md", content="# Print neap tides")
+    session.says("Noted.").compacts("- Pending: build and verify the importer")
+    found = {one["text"].split(" (")[0]: one for one in _items(tmp_path, session)}
+    assert found["Build and verify the importer"]["is_found"]
+    assert not found["Print the table of neap tides"]["is_found"]
+    assert {one["kind"] for one in found.values()} == {"request", "task", "failing", "plan"}
 
 
 @pytest.mark.requirement("B6")
-def test_every_lost_message_is_listed_with_all(tmp_path: Path) -> None:
-    session = Session()
-    for number in range(12):
-        session.user(f"Rule {number}: gauge {number} reads {'very ' * number}deep water").says(
-            "Ok."
-        )
-    session.compacts("Nothing much.")
-    assert "and 4 more: holdfast lost --all" in _lost(tmp_path, session)
-    whole = _lost(tmp_path, session, "--all")
-    assert whole.count("  - “Rule") == 12 and " more: " not in whole
+def test_a_paraphrase_is_found_by_its_meaning_where_there_are_vectors(tmp_path: Path) -> None:
+    def nearness(texts: Sequence[str], passages: Sequence[str]) -> list[tuple[float, int]]:
+        assert passages == ["Work goes on.", "The loader takes sheets that begin with a BOM."]
+        return [(0.6, 1) for _ in texts]
+
+    session = Session().user(REQUEST).says("Ok.")
+    session.runs("make tides", "tides.c:7: error: no moon", fails=True)
+    record = session.record(tmp_path)
+    summary = "Work goes on.\nThe loader takes sheets that begin with a BOM."
+    assert not any(one.is_found for one in measure(summary, record))
+    failing, request = measure(summary, record, nearness)
+    assert request.is_found and request.by_meaning and "BOM" in request.passage
+    assert not failing.is_found  # what a command printed has no meaning of its own

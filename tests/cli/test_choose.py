@@ -210,7 +210,7 @@ def _client_s(name: str, folder: Path, *lines: dict[str, Any]) -> Path:
 
 
 @pytest.mark.requirement("U3", "B6")
-def test_what_was_lost_before_the_hooks_were_installed_is_found_too(
+def test_a_summary_from_before_the_hooks_were_installed_is_measured_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -220,12 +220,13 @@ def test_what_was_lost_before_the_hooks_were_installed_is_found_too(
     found = _invoke("lost")
     assert rule in found.stdout
     assert "no hook has run in session aaaa1111" in found.stderr
-    assert _json("lost")["lost"] == [{"kind": "said", "text": f"“{rule}” (turn 1)"}]
+    [item] = _json("lost")["items"]
+    assert (item["kind"], item["text"]) == ("request", f"“{rule}” (turn 1)")
     assert _json("status")["used_tokens"] > 0
 
 
 @pytest.mark.requirement("B6")
-def test_a_session_without_a_compaction_lost_nothing_and_another_one_is_named(
+def test_a_session_without_a_compaction_has_no_summary_and_another_one_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -234,7 +235,7 @@ def test_a_session_without_a_compaction_lost_nothing_and_another_one_is_named(
     _client_s("aaaa1111", tmp_path, a_prompt("Count boats."), an_answer(20_000))
     refused = _invoke("lost").exception
     assert isinstance(refused, HoldfastError)
-    assert "has not been compacted, so nothing was lost" in str(refused)
+    assert "has not been compacted, so there is no summary" in str(refused)
     assert "holdfast lost bbbb2222" in str(refused.hint)
     assert _invoke("lost", "--session", "bbbb").exit_code == 0
 

@@ -48,16 +48,15 @@ def _run(*arguments: str) -> str:
 
 
 @pytest.mark.requirement("U8")
-def test_a_compaction_says_what_its_summary_lost_and_what_is_restored(tmp_path: Path) -> None:
+def test_a_compaction_says_what_was_not_found_and_what_is_restored(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "s1.jsonl", *_filled(summary=f"The user asked: “{KEPT}”"))
     [hit] = json.loads(_run(str(path), "--json"))["compactions"]
-    lost = [one["text"] for one in hit["lost"]]
-    assert len(lost) == 1 and RULE in lost[0]
-    assert hit["restored"] == hit["lost"]
+    [missing] = hit["not_found"]
+    assert RULE in missing["text"] and hit["restored"] == [missing] and hit["items"] == 2
     assert (hit["messages"], hit["brief_tokens"] > 0) == (2, True)
     assert hit["warned_steps_ahead"] >= 5
     shown = " ".join(_run(str(path)).split())
-    assert "the summary lost 1 of your 2 messages" in shown
+    assert "not found in the summary: 1 of your 2 messages" in shown
     assert "Holdfast restores all of it" in shown
     assert f"warned {hit['warned_steps_ahead']} steps ahead" in shown
     assert "Claude Code counted 167,050 tokens; Holdfast read" in shown
@@ -79,10 +78,10 @@ def test_two_briefs_are_counted_each_by_itself_as_the_log_counts_them(tmp_path: 
 
 
 @pytest.mark.requirement("U8")
-def test_a_summary_that_holds_every_word_lost_nothing(tmp_path: Path) -> None:
+def test_a_summary_that_holds_every_word_has_all(tmp_path: Path) -> None:
     summary = f"The user asked: “{KEPT}”, then: “{RULE}”"
     path = a_transcript(tmp_path / "s1.jsonl", *_filled(summary=summary))
-    assert "the summary lost nothing that Holdfast knows of" in _run(str(path))
+    assert "2 items of 2 found in the summary" in _run(str(path))
 
 
 @pytest.mark.requirement("U8")
@@ -162,17 +161,17 @@ def _with_failures() -> list[dict[str, Any] | str]:
 
 
 @pytest.mark.requirement("U8")
-def test_what_is_lost_is_what_matters_each_with_its_kind(tmp_path: Path) -> None:
+def test_each_item_that_was_not_found_has_its_kind(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "s1.jsonl", *_with_failures())
     [hit] = json.loads(_run(str(path), "--json"))["compactions"]
-    assert [one["kind"] for one in hit["lost"]] == ["said", "failing"]
-    assert hit["restored"] == hit["lost"] and not hit["not_restored"]
+    assert {one["kind"] for one in hit["not_found"]} == {"request", "failing"}
+    assert hit["restored"] == hit["not_found"] and not hit["not_restored"]
     shown = _run(str(path))
-    assert "the summary lost 1 of your 2 messages, 1 failing command\n" in shown
-    lost = [line.strip() for line in shown.splitlines() if line.startswith(" " * 18 + "- ")]
-    assert lost[0].startswith("- message: “Count the lanterns")
-    assert lost[1].startswith("- failing command: `pytest -q tests/lamps`")
-    assert all(len(line) < 130 for line in lost) and "light lamp" not in shown
+    assert "not found in the summary: 1 of your 2 messages, 1 failing command\n" in shown
+    rows = [line.strip() for line in shown.splitlines() if line.startswith(" " * 18 + "- ")]
+    assert any(row.startswith("- message: “Count the lanterns") for row in rows)
+    assert any(row.startswith("- failing command: `pytest -q tests/lamps`") for row in rows)
+    assert all(len(row) < 130 for row in rows) and "light lamp" not in shown
 
 
 @pytest.mark.slow
@@ -185,7 +184,7 @@ def test_what_no_brief_has_room_for_is_named_as_not_restored(tmp_path: Path) -> 
     path = a_transcript(tmp_path / "s1.jsonl", *lines, *_filled(summary="nothing"))
     [hit] = json.loads(_run(str(path), "--json"))["compactions"]
     assert hit["not_restored"]
-    assert len(hit["restored"]) + len(hit["not_restored"]) == len(hit["lost"])
+    assert len(hit["restored"]) + len(hit["not_restored"]) == len(hit["not_found"])
     missing = len(hit["not_restored"])
     shown = " ".join(_run(str(path)).split())
     assert f"there was no room for {missing} of your {hit['messages']} messages" in shown

@@ -165,8 +165,8 @@ def test_a_brief_is_made_of_the_copy_by_the_clients_path_or_the_session() -> Non
         assert "`claude --resume` cannot open it" in said.stderr
 
 
-def test_what_a_compaction_lost_is_told_from_the_copy() -> None:
-    told = (a_prompt("Never paint it green"), an_answer(), a_boundary(), a_summary("We paint."))
+def test_what_a_summary_holds_is_measured_from_the_copy() -> None:
+    told = (a_prompt("Never paint it green"), an_answer(), a_boundary(), a_summary("Go on."))
     path = gone(*told)
     for words in (("--transcript", str(path)), ("--session", "5e55")):
         said = call("lost", *words)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from holdfast.budget import operations
-from holdfast.events.summary_losses import compaction_report
+from holdfast.events.summary_report import compaction_report
 from holdfast.events.take_checkpoint import take
 from holdfast.events.window_brief import compose_brief
 from holdfast.hub.board import blocking, claims, messages
@@ -91,11 +91,13 @@ class StorySession(LiveSession):
         self.compactions += 1
         found = compaction_report(self.transcript, self.compactions, sidechain=False)
         assert found is not None
+        not_found = [one for one in found["items"] if not one["is_found"]]
         self._event(
             FREED,
             number=self.compactions,
-            lost=len(found["lost"]),
-            restored=sum(one["restored_in"] is not None for one in found["lost"]),
+            items=len(found["items"]),
+            not_found=len(not_found),
+            restored=sum(one["restored_in"] is not None for one in not_found),
         )
 
     def agent_works(self, agent: str, kind: str, asked: str, used: int) -> None:

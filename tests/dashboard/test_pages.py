@@ -19,7 +19,7 @@ PAGES = {
     "sessions": "Explain the build",
     "session/tide-session": "Fill over time",
     "compactions": "newest first",
-    "compaction/tide-session/1": "lost by the summary",
+    "compaction/tide-session/1": "not found in the summary",
     "checkpoints": "Copy resume command",
     "work": "Who waits for whom",
     "messages": "New message",
@@ -168,7 +168,7 @@ def test_everything_is_reached_by_keyboard(machine: Any, visit: Begin) -> None:
     page.keyboard.press("v")
     page.get_by_role("columnheader", name="Of the limit").wait_for()
     page.keyboard.press("[")
-    reader.see("lost by the summary")
+    reader.see("not found in the summary")
     page.keyboard.press("j")
     page.locator("[role=option][aria-selected=true]").first.wait_for()
     for key, heading in (("k", "Checkpoints"), (",", "Settings"), ("o", "Overview")):

@@ -47,7 +47,7 @@ def test_ten_questions_are_answered_without_scrolling(afternoon: Any, visit: Beg
         "": ["Needs you", "test-writer has waited for"],
         f"session/{atlas}": ["steps left", "mountains_300mb", "Drop atlases"],
         f"compaction/{atlas}/2": [
-            "lost by the summary",  # what did the last compaction lose?
+            "not found in the summary",  # what does the last summary leave out?
             "said by the user",  # why was this line restored?
         ],
         f"checkpoints?session={atlas}": ["verified", "Copy resume command"],

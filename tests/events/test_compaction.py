@@ -398,12 +398,12 @@ def test_the_next_prompt_tells_the_user_once_what_was_restored(work: Work) -> No
     work.round(25_000)
     said = work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
     assert said.startswith("Holdfast restored 2 of your messages")
-    assert said.endswith("; 1 is not in the summary: holdfast lost")
+    assert said.endswith("; 2 were not found in the summary: holdfast lost")
     assert "restored" not in work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
 
 
 @pytest.mark.requirement("B6", "U3")
-def test_the_log_says_what_was_restored_and_what_the_summary_lost(work: Work) -> None:
+def test_the_log_says_what_was_restored_and_what_was_not_found(work: Work) -> None:
     work.compact("The user wants the parser to read gauge files.")
     work.round(25_000)
     work.hook("PostToolUse", tool_use_id=f"t{work.count}")
@@ -412,7 +412,7 @@ def test_the_log_says_what_was_restored_and_what_the_summary_lost(work: Work) ->
     [brief] = [one for one in said if one.startswith("first brief of about ")]
     assert " tokens restored in window 2: 2 of your messages" in brief
     [done] = [one for one in said if one.startswith("compaction 1 done, window 2 begins")]
-    assert "; the summary lost " in done
+    assert "; 2 of 2 items not found in the summary" in done
     second = [one for one in said if one.startswith("second brief of about ")]
     assert len(second) == ("a second brief tells the model" in done)
 

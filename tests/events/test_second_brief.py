@@ -149,21 +149,24 @@ def test_a_clock_set_back_does_not_silence_the_guard(work: Work) -> None:
 
 
 @pytest.mark.requirement("B6", "B15")
-def test_the_number_of_lost_things_is_the_same_wherever_it_is_told(work: Work) -> None:
+def test_the_number_of_items_not_found_is_the_same_wherever_it_is_told(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     for command in ("pytest -q tests/gauges",):
         work.round(40_000, command, "Error: the gauge is broken")
         work.lines[-1]["message"]["content"][0]["is_error"] = True
     work.round(41_000, "make check")
     work.compact("Nothing much.")
     said = work.hook("UserPromptSubmit", prompt="go on with it")["systemMessage"]
-    assert said.endswith("; 3 are not in the summary: holdfast lost")
+    assert said.endswith("; 3 were not found in the summary: holdfast lost")
     shown = CliRunner().invoke(lost, ["--transcript", str(work.path)]).stdout
-    assert "The summary lost 3 things:" in shown
-    assert sum(line.startswith("  - ") for line in shown.splitlines()) == 3
+    assert "3 of 3 items not found in the summary, least found first:" in shown
     told = CliRunner().invoke(lost, ["--transcript", str(work.path), "--json"]).stdout
-    assert [one["kind"] for one in json.loads(told)["lost"]] == ["said", "said", "failing"]
+    kinds = sorted(one["kind"] for one in json.loads(told)["items"])
+    assert kinds == ["failing", "request", "request"]
     freed = [one for one in audit.events() if one["event"] == FREED]
-    assert freed[-1]["lost"] == 3
+    assert freed[-1]["not_found"] == 3
 
 
 @pytest.mark.requirement("B15", "B6")

@@ -33,6 +33,7 @@ def run(
     time.
     """
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
+    kept |= {"HOLDFAST_EMBEDDER": "off"}  # loading a model takes longer than all else a hook does
     kept |= {"HOLDFAST_RAISE": "1"} if loud else {}
     kept |= environ or {}
     if not started and threading.current_thread() is threading.main_thread():

@@ -55,7 +55,7 @@ export interface Today {
   live_windows: number;
   compactions: number;
   checked: number;
-  lost: number | null;
+  not_found: number | null;
   restored: number | null;
   checkpoints: number;
   checkpoints_changed: number | null;
@@ -156,14 +156,19 @@ export interface CompactionSummary {
   before_tokens: number | null;
   after_tokens: number | null;
   edge_tokens: number | null;
-  lost: number | null;
+  not_found: number | null;
   restored: number | null;
 }
 
-export interface LostItem extends Origin {
+/** `share` of it is held by the summary, most of it in `passage`. */
+export interface MeasuredItem extends Origin {
   kind: string;
   text: string;
   reason: string | null;
+  share: number;
+  is_found: boolean;
+  passage: string;
+  by_meaning: boolean;
   restored_in: "brief" | "second_brief" | null;
   line: number | null;
   why_not: string | null;
@@ -174,7 +179,7 @@ export interface BriefLine extends Origin {
   reason: string;
 }
 
-export interface Compaction extends Omit<CompactionSummary, "lost" | "restored"> {
+export interface Compaction extends Omit<CompactionSummary, "not_found" | "restored"> {
   total: number;
   parts: {
     always_tokens: number | null;
@@ -184,9 +189,8 @@ export interface Compaction extends Omit<CompactionSummary, "lost" | "restored">
   is_available: boolean;
   note: string | null;
   was_given: boolean;
-  counts: Record<"kept" | "lost" | "restored", number | null>;
-  lost: LostItem[];
-  kept: ({ kind: string; text: string; is_shortened: boolean } & Origin)[];
+  counts: Record<"items" | "not_found" | "restored", number | null>;
+  items: MeasuredItem[];
   brief: BriefLine[];
   second_brief: BriefLine[];
   summary: string | null;

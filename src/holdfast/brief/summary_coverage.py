@@ -1,86 +1,174 @@
-"""How much of the user's words and the open work a summary holds.
+"""How much of each request, answer, failing command, task and plan a summary holds.
 
-A measure, and no verdict: the share of a text's telling words that stand together in one passage of
-the summary, or of its words in order. What another language or other words tell is not found.
+A measure, and no verdict: for each sentence, the share of its telling words that stand together in
+one passage of the summary, or how near a passage is in meaning, where vectors are installed.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+from msgspec.structs import replace
+
 from holdfast.brief import open_items, quotes
-from holdfast.brief.compose import KEPT_BY_CLIENT
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
-from holdfast.text.telling import telling, words
+from holdfast.text.sentences import split
+from holdfast.text.telling import is_prose, telling, words
 
-TERSE_WORDS = 2  # "yes", "go on": they mean nothing in a summary
+LEAST_WORDS = 3  # telling ones; "yes, let's add this" means nothing in a summary
 PASSAGE_LINES = 3
-WHOLE, PART = 0.8, 0.5  # shares
+MOST_MEANT = 120  # sentences whose meaning is compared
+FOUND = 0.6  # from this share on, the summary is taken to hold an item
+SAME_MEANING = 0.75  # the cosine of two texts that say the same in other words
+REQUEST, ANSWER, TASK, FAILING, PLAN = "request", "answer", "task", "failing", "plan"
+_KINDS = {"said": REQUEST, "tasks": TASK, "failing": FAILING, "plan": PLAN}
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
 # What a line of the brief adds behind the words: since when they are open, what they answer.
-_BEHIND = re.compile(r" \((?:since turn|to “|turn |interrupted|taken back|[\d,]+ characters).*$")
+_BEHIND = re.compile(
+    r" \((?:since turn|from turn|to “|turn |interrupted|taken back|[\d,]+ characters).*$"
+)
+# The nearest passage of each text, and the cosine of the two.
+Nearness = Callable[[Sequence[str], Sequence[str]], list[tuple[float, int]]]
 
 
-class SummaryContents(NamedTuple):
-    """The user's words and what is open, by how much of it a summary holds."""
+class MeasuredItem(NamedTuple):
+    """An item, the share of it that the summary holds, and the passage nearest to the part of it
+    that was found least."""
 
-    kept: list[BriefItem]
-    shortened: list[BriefItem]  # told in part
-    lost: list[BriefItem]
+    item: BriefItem
+    share: float
+    passage: str
+    by_meaning: bool = False
+
+    @property
+    def is_found(self) -> bool:
+        return self.share >= FOUND
+
+    @property
+    def kind(self) -> str:
+        """What it is; an answer to a question stands between two turns."""
+        return ANSWER if self.item.order % 1 else _KINDS[self.item.section]
 
 
-def contents_of(summary: str, record: Record) -> SummaryContents:
-    """Sort the user's words and the open work by how much of them the summary holds. Nothing that
-    the user took back counts. The client itself restores open questions."""
-    found = [
-        *quotes.items(record, quotes.needed_units(record)),
-        *open_items.tasks(record),
-        *open_items.failure_items(record, 1),
-        *open_items.questions(record),
+def measure(summary: str, record: Record, nearness: Nearness | None = None) -> list[MeasuredItem]:
+    """Measure every item, least found first. What the user took back is left out, and so are
+    questions, which the client restores."""
+    known = SummaryWords(summary)
+    parts = [_parts(known, one) for one in _items(record)]
+    if nearness is not None:
+        _add_meaning([part for some in parts for part in some], known, nearness)
+    return sorted((_whole(some) for some in parts), key=lambda one: one.share)
+
+
+def missing(found: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
+    """Return those that neither the summary nor this text holds."""
+    known = SummaryWords(given)
+    return [one for one in found if not (one.is_found or _whole(_parts(known, one.item)).is_found)]
+
+
+def _items(record: Record) -> Iterator[BriefItem]:
+    for quote in quotes.items(record, quotes.needed_units(record)):
+        is_withdrawn = quote.reason == quotes.WITHDRAWN or quote.order < 0
+        if not is_withdrawn and len(telling(_texts(quote)[0])) >= LEAST_WORDS:
+            yield quote
+    yield from (one for one in open_items.tasks(record) if one.reason != open_items.DONE)
+    yield from open_items.failure_items(record, 1)
+    for line in list(open_items.plan(record))[:1]:
+        yield replace(line, whole=record.plan.text if record.plan else "")
+
+
+class _Part(msgspec.Struct):
+    """A sentence of an item: a summary that tells the request and leaves out the rule behind it
+    holds half of it."""
+
+    item: BriefItem
+    text: str
+    weight: int
+    share: float
+    passage: str
+    by_meaning: bool = False
+
+
+def _parts(known: SummaryWords, item: BriefItem) -> list[_Part]:
+    if known.quotes(_texts(item)[0]):
+        return [_Part(item, "", 1, 1.0, "")]
+    return [
+        _Part(item, text, max(1, len(telling(text))), *known.measure(text))
+        for text in _sentences(item)
     ]
-    coverage, contents = SummaryCoverage(summary), SummaryContents([], [], [])
-    for one in found:
-        if one.reason in ("done", quotes.WITHDRAWN) or one.order < 0 or one.section == "commands":
-            continue
-        share = 1.0 if one.section in KEPT_BY_CLIENT else coverage.share_of(one)
-        place = contents.kept if share >= WHOLE else contents.shortened
-        (place if share >= PART else contents.lost).append(one)
-    return contents
 
 
-class SummaryCoverage:
-    """One summary, prepared for comparison. A long session asks for thousands of messages."""
+def _sentences(item: BriefItem) -> list[str]:
+    """Return the sentences that tell something; what was pasted among them does not count."""
+    texts = _texts(item)
+    if item.section == "failing":
+        return texts
+    rows = [row for text in texts for row in text.splitlines()]
+    found = [_PATH.sub(" ", sentence) for row in rows for sentence in split(row)]
+    prose = [one for one in found if is_prose(one) and len(telling(one)) >= LEAST_WORDS]
+    return prose or texts
+
+
+def _whole(parts: list[_Part]) -> MeasuredItem:
+    """Return the item with the mean share of its parts, and the passage of the least found one."""
+    least = min(parts, key=lambda part: part.share)
+    share = sum(part.share * part.weight for part in parts) / sum(part.weight for part in parts)
+    return MeasuredItem(parts[0].item, share, least.passage, least.by_meaning)
+
+
+def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) -> None:
+    """Compare those that the words did not find; what a command printed has no meaning of its
+    own."""
+    some = [one for one in parts if one.share < FOUND and one.item.section != "failing"]
+    some = some[:MOST_MEANT] if known.lines else []
+    near = nearness([one.text for one in some], known.lines) if some else []
+    for one, (cosine, line) in zip(some, near, strict=True):
+        share = min(1.0, cosine / SAME_MEANING)
+        if share > one.share:
+            one.share, one.passage, one.by_meaning = share, known.lines[line], True
+
+
+class SummaryWords:
+    """The words of one summary, prepared for comparison. A long session asks for thousands of
+    messages."""
 
     def __init__(self, summary: str) -> None:
-        self._words = f" {' '.join(words(summary))} "
-        self._passages: dict[str, set[int]] = {}  # by word
-        lines = [line for line in summary.splitlines() if line.strip()]
-        for at in range(len(lines)):
-            for word in telling(" ".join(lines[at : at + PASSAGE_LINES])):
-                self._passages.setdefault(word, set()).add(at)
+        self.lines = [line.strip() for line in summary.splitlines() if line.strip()]
+        self._text = f" {' '.join(words(summary))} "
+        self._places: dict[str, list[int]] = {}  # the lines in which a word stands
+        for at, line in enumerate(self.lines):
+            for word in telling(line):
+                self._places.setdefault(word, []).append(at)
+        self._usual = sum(map(len, self._places.values())) / max(1, len(self.lines))
 
-    def share_of(self, item: BriefItem) -> float:
-        """Return the largest share of an item's texts."""
-        texts = _texts(item)
-        if item.section == "said" and len(words(texts[0])) <= TERSE_WORDS:
-            return 1.0
-        return max(map(self._share, texts))
+    def quotes(self, text: str) -> bool:
+        return f" {' '.join(words(text))} " in self._text
 
-    def _share(self, text: str) -> float:
-        said, wanted = words(text), telling(_PATH.sub(" ", text))
-        if f" {' '.join(said)} " in self._words:
-            return 1.0
-        together = Counter(chain.from_iterable(self._passages.get(one, ()) for one in wanted))
-        return max(together.values(), default=0) / len(wanted) if wanted else 0.0
+    def measure(self, text: str) -> tuple[float, str]:
+        """Return the share of the words that stand together in three lines (in more, if the text
+        has more words than these), and these lines."""
+        wanted = telling(text)
+        size = max(PASSAGE_LINES, round(len(wanted) / max(1.0, self._usual)))
+        together = Counter(
+            start
+            for word in wanted
+            for start in {at - back for at in self._places.get(word, ()) for back in range(size)}
+        )
+        start, count = max(together.items(), key=lambda pair: (pair[1], -pair[0]), default=(0, 0))
+        passage = " ".join(self.lines[max(0, start) : start + size]) if count else ""
+        return count / len(wanted) if wanted else 0.0, passage
 
 
 def _texts(item: BriefItem) -> list[str]:
     """Return the words themselves; of a failing command, what it printed."""
     first, *others = item.text.split("\n")
     if item.section == "failing":
-        return others or [first.partition("): ")[2]]
+        return others or [first.partition("): ")[2] or first]
+    if item.section == "plan":
+        return [item.whole]
     return [_BEHIND.sub("", first).removesuffix(" …”"), *others]

@@ -74,15 +74,15 @@ TOPICS: dict[str, HelpTopic] = {
     ),
     "lost": HelpTopic(
         EVERY_DAY,
-        "Show what the last compaction's summary lost.",
+        "Show how much the last compaction's summary holds.",
         "SESSION is an id, its first characters, or a transcript file; without it, the session of "
         "this folder, else the newest one. "
         "This looks back: it compares Claude Code's summary with the session. `holdfast brief` "
         "looks ahead: it shows what would be restored if Claude Code compacted now. "
         "`holdfast budget` shows how the room of that brief is divided.",
         (
-            Example("holdfast lost", "your words and open work"),
-            Example("holdfast lost --all", "every item, also files and commands"),
+            Example("holdfast lost", "what was not found, least found first"),
+            Example("holdfast lost --all", "every item"),
         ),
         "lost",
     ),
@@ -191,7 +191,7 @@ TOPICS: dict[str, HelpTopic] = {
         SAVING,
         "Show what would be restored if Claude Code compacted now.",
         "`holdfast budget` shows how the room of the brief is divided, and changes that. "
-        "`holdfast lost` shows what the last summary really lost.",
+        "`holdfast lost` shows what was not found in the last summary.",
         (
             Example("holdfast brief", "as the model would read it"),
             Example("holdfast brief --explain", "each line with its reason and source"),
@@ -202,7 +202,7 @@ TOPICS: dict[str, HelpTopic] = {
         SAVING,
         "Show what fills the brief; pin rules, evict items, set shares.",
         "The brief has five compartments, each with a share of its tokens. `holdfast brief` "
-        "shows the text itself, `holdfast lost` what the last summary lost.",
+        "shows the text itself, `holdfast lost` what was not found in the last summary.",
         (
             Example("holdfast budget", "the compartments and their items"),
             Example("holdfast budget pin 'Never touch data/raw.'", "in every brief from now on"),
@@ -400,7 +400,7 @@ INTRODUCTION = (
 FIRST_STEPS = (
     Example("holdfast install", "connect it to Claude Code; asks first"),
     Example("holdfast status", "how full the window is"),
-    Example("holdfast lost", "what the last summary lost"),
+    Example("holdfast lost", "what is not in the last summary"),
     Example("holdfast help", "this list, and the pages of the documentation"),
     Example("holdfast help NAME", "a command with its options, or a page"),
 )

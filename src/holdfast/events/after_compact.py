@@ -10,11 +10,12 @@ from typing import Any
 
 from holdfast.brief.compose import NOTHING_SET, TO_BE_CONTINUED, Brief, compose
 from holdfast.brief.item import MOST_UNITS, hook_tokens
-from holdfast.brief.summary_coverage import contents_of
+from holdfast.brief.summary_coverage import measure, missing
 from holdfast.budget import ledger
 from holdfast.budget.ledger import Ledger
 from holdfast.events import printed_brief, record_session
 from holdfast.hook.observation import Moment
+from holdfast.memory.embedders import nearness
 from holdfast.record import storage
 from holdfast.record.model import Record
 from holdfast.record.secrets import ToldSecrets
@@ -61,15 +62,16 @@ def tell(moment: Moment) -> str:
 
 
 def _log_words(state: State, found: dict[str, Any]) -> str:
-    """For the log: which window begins, what the summary lost, and who is told."""
+    """For the log: which window begins, what the summary holds, and who is told."""
     words = f"compaction {state.compactions} done, window {state.compactions + 1} begins"
-    if lost := found.get("lost"):
-        words += f"; the summary lost {counted(lost, 'thing')}"
+    if "items" in found:
+        of = counted(found["items"], "item")
+        words += f"; {found['not_found']} of {of} not found in the summary"
     return f"{words}; a second brief tells the model" if state.second_brief else words
 
 
 def _left_out(state: State, moment: Moment, summary: str) -> tuple[str, dict[str, Any]]:
-    """The second brief, and how much the summary lost. Errors here are only logged."""
+    """The second brief, and how much the summary holds. Errors here are only logged."""
     try:
         return _compose_second_brief(state, moment, summary)
     except Exception as error:
@@ -86,7 +88,7 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         state.restored = _restored_words(state.restored, 0)
         return "", {}
     state.compactions = max(state.compactions, record.compactions_now)
-    lost = len(contents_of(summary, record).lost)
+    items = measure(summary, record, nearness())
     first, second_half = printed_brief.read(moment.folder, state.compacting_ms)
     given = f"{first}\n{second_half}"
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
@@ -101,10 +103,11 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     restored = state.restored
     if second_half or TO_BE_CONTINUED not in first:  # else the rest was counted with the first
         restored = _with_second(restored, brief, len(record.turns))
-    state.restored = _restored_words(restored, lost)
     second = brief.text if brief.lines else ""
-    left = len(contents_of(f"{summary}\n{given}\n{second}", record).lost)
-    return second, {"number": state.compactions, "lost": lost, "restored": lost - left}
+    not_found = sum(not one.is_found for one in items)
+    state.restored = _restored_words(restored, not_found)
+    counts = {"number": state.compactions, "items": len(items), "not_found": not_found}
+    return second, {**counts, "restored": not_found - len(missing(items, f"{given}\n{second}"))}
 
 
 def _with_second(restored: str, brief: Brief, turns: int) -> str:
@@ -143,10 +146,12 @@ def _known_secrets(state: State, record: Record) -> ToldSecrets:
     return known
 
 
-def _restored_words(restored: str, lost: int) -> str:
-    """One line for the user: what was restored, and how much of it is not in the summary."""
+def _restored_words(restored: str, not_found: int) -> str:
+    """One line for the user: what was restored, and how many items were not found in the
+    summary."""
     if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
         return restored
     words = f"{RESTORED}{restored}"
-    verb = "is" if lost == 1 else "are"
-    return f"{words}; {lost:,} {verb} not in the summary: holdfast lost" if lost else words
+    verb = "was" if not_found == 1 else "were"
+    told = f"{not_found:,} {verb} not found in the summary: holdfast lost"
+    return f"{words}; {told}" if not_found else words

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
+    from holdfast.brief.summary_coverage import Nearness
     from holdfast.memory.vector import Array
 
 THREAD = "holdfast-embed"
@@ -138,3 +139,23 @@ def vector_of(text: str, wanted: str) -> Array:
     if isinstance(found, Exception):
         raise NoEmbedder(f"the embedder failed: {found}"[:300]) from found
     return found
+
+
+def nearness() -> Nearness | None:
+    """Return how to compare texts with passages by meaning; None where nothing is installed. A
+    server is not asked: hooks use this too."""
+    try:
+        if read_settings()[0].startswith("http"):
+            return None
+        current_embedder()
+    except NoEmbedder:
+        return None
+    return _find_nearest
+
+
+def _find_nearest(texts: Sequence[str], passages: Sequence[str]) -> list[tuple[float, int]]:
+    try:
+        cosines = current_embedder().embed(texts) @ current_embedder().embed(passages).T
+    except NoEmbedder:
+        return [(0.0, 0)] * len(texts)
+    return [(float(row.max()), int(row.argmax())) for row in cosines]

@@ -20,7 +20,7 @@ from holdfast.record.model import FailedRun, Place, Record, Task, Turn
 from holdfast.record.replies import TERSE_CHARS, is_answer, width
 from holdfast.text.fence import flat
 from holdfast.text.sentences import split
-from holdfast.text.telling import telling
+from holdfast.text.telling import is_prose, telling
 from holdfast.wire import places
 
 SAID = 0.5  # a request in other folders, of whose words less were said before, begins a segment
@@ -33,7 +33,6 @@ LONGEST_TOPIC, ENOUGH_TOPIC = 140, 60
 MOST_LINES = 20
 ID_DIGITS, ID_CHARS = 12, 40
 _SIGNS = " \t#*->•|`"
-_MARKS = ".,:;!?()\"'“”`*"
 
 
 class Segment(msgspec.Struct):
@@ -149,17 +148,11 @@ def name_of(asked: str) -> str:
     rows = (row.strip(_SIGNS) for row in asked.splitlines()[:MOST_LINES])
     sentences = [sentence for row in rows for sentence in split(row)]
     name = ""
-    for sentence in [one for one in sentences if _is_plain(one)] or sentences:
+    for sentence in [one for one in sentences if is_prose(one)] or sentences:
         name = f"{name} {sentence}".strip()
         if len(name) >= ENOUGH_TOPIC:
             break
     return flat(name, LONGEST_TOPIC)
-
-
-def _is_plain(sentence: str) -> bool:
-    words = sentence.split()
-    plain = sum(word.strip(_MARKS).replace("'", "").isalpha() for word in words)
-    return 2 * plain >= len(words)
 
 
 def is_done(record: Record, segment: Segment) -> bool:

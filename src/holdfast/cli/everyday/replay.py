@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from holdfast.brief.item import BriefItem
+from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli import find_transcript
 from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, demo_session
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
 from holdfast.client.agents import session_of
-from holdfast.events.summary_losses import NO_ROOM, SummaryLoss, summary_losses
+from holdfast.events import summary_report
+from holdfast.events.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
 from holdfast.transcript.entries import Entry
@@ -44,13 +45,14 @@ class NotDrawn(HoldfastError):
 
 
 BAR_FROM_BYTES = 20 << 20
-SHOWN_LOST, LOST_CHARS, OPEN_CHARS = 3, 160, 100
+SHOWN_ITEMS, WORDS_CHARS, OPEN_CHARS = 3, 160, 100
 TEXT_COLUMN = 16  # right of step and fill
 KINDS = {  # in the order of what matters
-    "said": "message",
-    "tasks": "open task",
-    "failing": "failing command",
-    "questions": "open question",
+    REQUEST: "message",
+    ANSWER: "answer",
+    TASK: "open task",
+    FAILING: "failing command",
+    PLAN: "plan",
 }
 
 
@@ -70,29 +72,29 @@ def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None
     found, counts = play(path, progress=not as_json)
     if not found.points:
         raise NothingToReplay(f"{path} holds no answer of a model")
-    losses = _losses(path, found)
+    reports = _reports(path, found)
     if svg is not None:
         _draw(found, svg)
     if as_json:
-        click.echo(json.dumps(plain(found, counts, losses), indent=2))
+        click.echo(json.dumps(plain(found, counts, reports), indent=2))
         return
     if not (transcript or demo):
         say(f"The newest transcript: {inert(str(path), 4096)}", err=True)
-    show(found, counts, losses)
+    show(found, counts, reports)
     if not found.compactions:
         _say_without(path)
 
 
-def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:
-    """Return for each compaction what its summary lost; None if no summary followed it."""
+def _reports(path: Path, found: Replay) -> list[SummaryReport | None]:
+    """Return for each compaction what its summary holds; None if no summary followed it."""
     if not found.compactions:
         return []
     sidechain = path.parent.name == "subagents"
-    by_offset = list(summary_losses(path, sidechain=sidechain))
+    by_offset = list(summary_reports(path, sidechain=sidechain))
     starts = [one.offset for one in found.compactions]
     ends = [*starts[1:], sys.maxsize]
     return [
-        next((loss for at, loss in by_offset if start <= at < end), None)
+        next((report for at, report in by_offset if start <= at < end), None)
         for start, end in zip(starts, ends, strict=True)
     ]
 
@@ -156,7 +158,7 @@ def _alert_values(one: Raised) -> dict[str, Any]:
 
 
 def plain(
-    found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None]
+    found: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None]
 ) -> dict[str, Any]:
     errors = [c.error_ratio for c in found.compactions if c.error_ratio is not None]
     return {
@@ -173,9 +175,9 @@ def plain(
                 **asdict(one),
                 "error_ratio": one.error_ratio,
                 "warned_steps_ahead": max(_count_steps_ahead(found, at).values(), default=None),
-                **_plain_loss(loss),
+                **_plain_report(report),
             }
-            for at, (one, loss) in enumerate(zip(found.compactions, losses, strict=True))
+            for at, (one, report) in enumerate(zip(found.compactions, reports, strict=True))
         ],
         "checkpoints": [
             {"index": one.index, "trigger": one.checkpoint}
@@ -187,21 +189,20 @@ def plain(
     }
 
 
-def _plain_loss(loss: SummaryLoss | None) -> dict[str, Any]:
-    if loss is None:
-        return {"lost": None, "restored": None, "not_restored": None}
-    return {
-        "messages": loss.messages,
-        "lost": [{"kind": one.section, "text": one.text} for one in loss.lost],
-        "restored": [{"kind": one.section, "text": one.text} for one in loss.restored],
-        "not_restored": [
-            {"kind": one.section, "text": one.text, "reason": NO_ROOM} for one in loss.not_restored
-        ],
-        "brief_tokens": loss.brief_tokens,
+def _plain_report(report: SummaryReport | None) -> dict[str, Any]:
+    if report is None:
+        return {"items": None, "not_found": None, "restored": None, "not_restored": None}
+    rows = {
+        name: [summary_report.plain(one) for one in getattr(report, name)]
+        for name in ("not_found", "restored", "not_restored")
     }
+    sizes = {"messages": report.messages, "brief_tokens": report.brief_tokens}
+    return {"items": len(report.items), **rows, **sizes}
 
 
-def show(found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None] = ()) -> None:
+def show(
+    found: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None] = ()
+) -> None:
     """Print the picture, then everything that would have happened, in order."""
     from holdfast.cli.everyday import replay_picture
 
@@ -214,12 +215,12 @@ def show(found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | N
     if found.compactions:
         say(paint("      ▲ compaction", "cyan"))
     say(paint(f"{'step':>6}  {'full':>6}  what Holdfast would have done", "dim"))
-    for line in _events(found, losses):
+    for line in _events(found, reports):
         say(line, hang=max(2, TEXT_COLUMN - len(line) + len(line.lstrip(" "))))
     say(paint(words_for(counts), "dim"))
 
 
-def _events(found: Replay, losses: Sequence[SummaryLoss | None]) -> Iterator[str]:
+def _events(found: Replay, reports: Sequence[SummaryReport | None]) -> Iterator[str]:
     """Return all events in order; a compaction comes after what its last step raised."""
     raised = [(one.index, 0, at) for at, one in enumerate(found.raised)]
     hits = [(one.index, 1, at) for at, one in enumerate(found.compactions)]
@@ -227,7 +228,7 @@ def _events(found: Replay, losses: Sequence[SummaryLoss | None]) -> Iterator[str
         if not is_hit:
             yield _raised(found.raised[at])
             continue
-        yield from _compaction(found, at, losses[at] if at < len(losses) else None)
+        yield from _compaction(found, at, reports[at] if at < len(reports) else None)
 
 
 def _raised(one: Raised) -> str:
@@ -241,7 +242,7 @@ def _raised(one: Raised) -> str:
     return f"{one.index:>6}  {one.used_ratio:>6.1%}  {what}: {outcome}{saved}"
 
 
-def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[str]:
+def _compaction(found: Replay, at: int, report: SummaryReport | None) -> Iterator[str]:
     hit = found.compactions[at]
     head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
     yield f"{hit.index:>6}  {'':>6}  {head}: {_compared(hit)}"
@@ -254,10 +255,10 @@ def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[st
         yield f"{indent}warned {counted(steps, 'step')} ahead ({first}{rest and '; ' + rest})"
     else:
         yield f"{indent}no warning before it"
-    if loss is None:
+    if report is None:
         yield f"{indent}no summary of it is in the transcript"
         return
-    yield from (f"{indent}{line}" for line in _lost(loss))
+    yield from (f"{indent}{line}" for line in _measured(report))
 
 
 def _count_steps_ahead(found: Replay, at: int) -> dict[str, int]:
@@ -271,42 +272,38 @@ def _count_steps_ahead(found: Replay, at: int) -> dict[str, int]:
     return ahead
 
 
-def _lost(loss: SummaryLoss) -> Iterator[str]:
-    if not loss.lost:
-        yield "the summary lost nothing that Holdfast knows of"
+def _measured(report: SummaryReport) -> Iterator[str]:
+    if not report.not_found:
+        count = len(report.items)
+        yield f"{counted(count, 'item')} of {count:,} found in the summary"
         return
-    yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
-    for one in sorted(loss.lost, key=_weight)[:SHOWN_LOST]:
-        most = LOST_CHARS if one.section == "said" else OPEN_CHARS
-        text = short(inert(" ".join(one.text.split())), most)
-        yield f"  - {KINDS[one.section]}: {text}"
-    if len(loss.lost) > SHOWN_LOST:
-        yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
-    all_of = len(loss.restored) == len(loss.lost)
-    what = "all of it" if all_of else _kinds(loss.restored, loss.messages) or "none of it"
-    missing = _kinds(loss.not_restored, loss.messages)
+    yield paint(f"not found in the summary: {_kinds(report.not_found, report.messages)}", "yellow")
+    for one in report.not_found[:SHOWN_ITEMS]:
+        most = WORDS_CHARS if one.kind in (REQUEST, ANSWER) else OPEN_CHARS
+        text = short(inert(" ".join(one.item.text.split())), most)
+        yield f"  - {KINDS[one.kind]}: {text}"
+    if len(report.not_found) > SHOWN_ITEMS:
+        yield f"  and {len(report.not_found) - SHOWN_ITEMS:,} more"
+    all_of = len(report.restored) == len(report.not_found)
+    what = "all of it" if all_of else _kinds(report.restored, report.messages) or "none of it"
+    missing = _kinds(report.not_restored, report.messages)
     why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
-    yield paint(f"Holdfast restores {what}", "green") + _size(loss) + why
+    yield paint(f"Holdfast restores {what}", "green") + _size(report) + why
 
 
-def _weight(one: BriefItem) -> tuple[int, int]:
-    """Return a sort key: by kind, then the longest texts first."""
-    return list(KINDS).index(one.section), -len(one.text)
-
-
-def _size(loss: SummaryLoss) -> str:
+def _size(report: SummaryReport) -> str:
     """One brief or two: the log counts each by itself."""
-    if len(loss.brief_sizes) < 2:
-        return f", in {counted(loss.brief_tokens, 'token')}"
-    first, second = loss.brief_sizes
+    if len(report.brief_sizes) < 2:
+        return f", in {counted(report.brief_tokens, 'token')}"
+    first, second = report.brief_sizes
     return f", in two briefs of {first:,} and {counted(second, 'token')}"
 
 
-def _kinds(items: Sequence[BriefItem], messages: int) -> str:
+def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
     """`5 of your 12 messages, 2 open tasks`."""
-    counts = Counter(one.section for one in items)
-    said = counts.pop("said", 0)
-    words = [_messages(said, messages)] if said else []
+    counts = Counter(one.kind for one in items)
+    asked = counts.pop(REQUEST, 0)
+    words = [_messages(asked, messages)] if asked else []
     words += [counted(counts[kind], name) for kind, name in KINDS.items() if counts[kind]]
     return ", ".join(words)
 

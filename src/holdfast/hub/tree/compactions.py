@@ -64,8 +64,8 @@ def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[st
 
 
 def totals(connection: Connection, since_ms: int, project_id: str | None = None) -> dict[str, int]:
-    """Count the compactions since a time, and what their summaries lost; of one project or
-    of all."""
+    """Count the compactions since a time, and what was not found in their summaries; of one
+    project or of all."""
     table = compactions.c
     count = sa.select(sa.func.count()).select_from(compactions).where(table.at_ms >= since_ms)
     query = sa.select(audit.c.body).where(audit.c.kind == FREED, audit.c.at_ms >= since_ms)
@@ -77,7 +77,10 @@ def totals(connection: Connection, since_ms: int, project_id: str | None = None)
     return {
         "compactions": connection.scalar(count) or 0,
         "checked": len(bodies),
-        **{name: sum(_number(one.get(name)) for one in bodies) for name in ("lost", "restored")},
+        **{
+            name: sum(_number(one.get(name)) for one in bodies)
+            for name in ("not_found", "restored")
+        },
     }
 
 

@@ -203,7 +203,7 @@ def _event_for(row: Row) -> tuple[str, dict[str, Any]]:
     body = row["body"] or {}
     if row["kind"] == PRESSURE:
         return "alert.raised", {name: body.get(name) for name in ("level", "zone", "used_ratio")}
-    return "brief.given", {name: body.get(name) for name in ("number", "lost", "restored")}
+    return "brief.given", {name: body.get(name) for name in ("number", "not_found", "restored")}
 
 
 def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:

@@ -12,7 +12,7 @@ from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, respond
 from holdfast.api.routes.machine.files import read_files
-from holdfast.events.summary_losses import compaction_report
+from holdfast.events.summary_report import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Page, Row
@@ -22,6 +22,7 @@ from holdfast.transcript.reader import Unreadable
 
 router = Router(prefix="/api/compactions", tags=["compactions"])
 Number = Annotated[int, Path(ge=1, le=MOST_INT)]
+NOTED = ("not_found", "restored")
 ELSEWHERE = "its transcript is not on this machine: this is what its hooks reported"
 GONE = "its transcript is not there any more: this is what the hooks reported"
 
@@ -39,7 +40,7 @@ class CompactionRow(ApiAnswer):
     before_tokens: int | None
     after_tokens: int | None
     edge_tokens: int | None
-    lost: int | None
+    not_found: int | None
     restored: int | None
 
 
@@ -56,21 +57,16 @@ class SourcePlace(ApiAnswer):
 
 
 class CompactedItem(SourcePlace):
+    """`share` of it is held by the summary, most of it in `passage`, by its words or its meaning.
+    `restored_in` is `brief` or `second_brief`, and `line` is the place in it."""
+
     kind: str
     text: str
     reason: str
-
-
-class KeptItem(CompactedItem):
-    """`is_shortened`: the summary has only a part of these words, or other words for them."""
-
-    is_shortened: bool
-
-
-class LostItem(CompactedItem):
-    """`restored_in` is `brief` or `second_brief`, and `line` is the place in it; otherwise
-    `why_not` says why not."""
-
+    share: float
+    is_found: bool
+    passage: str
+    by_meaning: bool
     restored_in: str | None
     line: int | None
     why_not: str | None
@@ -92,8 +88,8 @@ class CompactionParts(ApiAnswer):
 
 
 class CompactionCounts(ApiAnswer):
-    kept: int | None
-    lost: int | None
+    items: int | None
+    not_found: int | None
     restored: int | None
 
 
@@ -118,8 +114,7 @@ class CompactionDetail(ApiAnswer):
     note: str | None
     was_given: bool
     counts: CompactionCounts
-    lost: list[LostItem]
-    kept: list[KeptItem]
+    items: list[CompactedItem]
     brief: list[RestoredLine]
     second_brief: list[RestoredLine]
     summary: str | None
@@ -150,8 +145,8 @@ async def listed(
 
 @router.get("/{session_id:text}/{number}", response_model=CompactionDetail, responses=NOT_FOUND)
 async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery = None) -> Response:
-    """One compaction of a session's window, or of one of its agents': what its summary kept
-    and lost, and every line that was restored with the reason for it."""
+    """One compaction of a session's window, or of one of its agents': how much of each item its
+    summary holds, least found first, and every line that was restored with the reason for it."""
 
     def look(connection: Connection) -> tuple[dict[str, Any], int, dict[str, Any]]:
         found = compactions.of_window(connection, session_id, agent or "")
@@ -207,7 +202,7 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
 
 
 def _counts(noted: dict[str, Any]) -> dict[str, int | None]:
-    return {name: _number(noted.get(name)) for name in ("lost", "restored")}
+    return {name: _number(noted.get(name)) for name in NOTED}
 
 
 def _number(value: object) -> int | None:
@@ -217,10 +212,11 @@ def _number(value: object) -> int | None:
 def _from_report(report: dict[str, Any]) -> dict[str, Any]:
     rest = ("summary_tokens", "restored_tokens", "total")
     lists = {name: value for name, value in report.items() if name not in rest}
+    not_found = [one for one in report["items"] if not one["is_found"]]
     counts = {
-        "kept": len(report["kept"]),
-        "lost": len(report["lost"]),
-        "restored": sum(one["restored_in"] is not None for one in report["lost"]),
+        "items": len(report["items"]),
+        "not_found": len(not_found),
+        "restored": sum(one["restored_in"] is not None for one in not_found),
     }
     return {**lists, "is_available": True, "counts": counts}
 
@@ -229,8 +225,8 @@ def _from_hooks(noted: dict[str, Any]) -> dict[str, Any]:
     return {
         "is_available": False,
         "was_given": bool(noted),
-        "counts": {"kept": None, **_counts(noted)},
-        **{name: [] for name in ("lost", "kept", "brief", "second_brief")},
+        "counts": {name: _number(noted.get(name)) for name in ("items", *NOTED)},
+        **{name: [] for name in ("items", "brief", "second_brief")},
         "summary": None,
         "instructions": None,
     }

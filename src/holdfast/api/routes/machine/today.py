@@ -23,14 +23,14 @@ MOST_VERIFIED = 300  # the newest: one takes about a millisecond
 
 
 class DayTotals(ApiAnswer):
-    """`lost` and `restored` are sums over the `checked` summaries, those that hooks looked at;
+    """`not_found` and `restored` are sums over the `checked` summaries, those that hooks looked at;
     `checkpoints_changed`: files of this machine that are no longer what was saved."""
 
     since: str
     live_windows: int
     compactions: int
     checked: int
-    lost: int
+    not_found: int
     restored: int
     checkpoints: int
     checkpoints_changed: int

@@ -1,0 +1,213 @@
+"""The compactions of a transcript: how much of each item the summary holds, and what we restore.
+
+What was restored is read from the transcript; if no hook ran, it is what would have been restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from holdfast.brief.compose import Brief, compose
+from holdfast.brief.item import OUTPUT_TOKENS, BriefItem
+from holdfast.brief.quotes import quotes
+from holdfast.brief.summary_coverage import MeasuredItem, measure
+from holdfast.brief.summary_instructions import write_instructions
+from holdfast.budget.compartments import tokens_of, units
+from holdfast.events import after_compact
+from holdfast.events.window_brief import headline
+from holdfast.memory.embedders import nearness
+from holdfast.record.compactions import Compaction, read_compactions
+from holdfast.record.model import Place, Record
+from holdfast.record.reader import RecordReader
+from holdfast.record.turns import place_of
+from holdfast.redact import redact
+from holdfast.window.state import State
+
+NO_ROOM = "there was no room for it"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryReport:
+    """One compaction: every item, least found first, and which of those that were not found our
+    briefs restore."""
+
+    items: list[MeasuredItem]
+    restored: list[MeasuredItem]
+    messages: int  # that the user had sent
+    brief_sizes: tuple[int, ...]  # tokens of the first brief, and of the second if there is one
+
+    @property
+    def not_found(self) -> list[MeasuredItem]:
+        return [one for one in self.items if not one.is_found]
+
+    @property
+    def brief_tokens(self) -> int:
+        return sum(self.brief_sizes)
+
+    @property
+    def not_restored(self) -> list[MeasuredItem]:
+        """What is in neither brief: there was no room for it."""
+        return [one for one in self.not_found if one not in self.restored]
+
+
+def measure_last(path: Path, *, sidechain: bool) -> tuple[int, str, list[MeasuredItem]] | None:
+    """Return the number of the last compaction that has a summary, its time, and every item; None
+    if there is none."""
+    known = enumerate(read_compactions(path, sidechain=sidechain), 1)
+    found = [(number, one) for number, one in known if one.summary is not None]
+    if not found:
+        return None
+    number, last = found[-1]
+    return number, last.at, _Measured(RecordReader(sidechain=sidechain), path, last).items
+
+
+def summary_reports(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryReport]]:
+    """Every summary of a transcript with the byte of its compaction, in one pass like the hooks."""
+    reader = RecordReader(sidechain=sidechain)
+    for one in read_compactions(path, sidechain=sidechain):
+        if one.summary is None:
+            continue
+        measured = _Measured(reader, path, one)
+        first, second = measured.briefs()
+        given = {_key(item) for item in (*first.items, *second.items)}
+        restored = (item for item in measured.items if not item.is_found)
+        yield (
+            one.offset,
+            SummaryReport(
+                measured.items,
+                [item for item in restored if _key(item.item) in given],
+                len(quotes(measured.record)),
+                tuple(tokens_of(units(brief.text)) for brief in (first, second) if brief.lines),
+            ),
+        )
+
+
+class _Measured:
+    """One compaction with the session's record as it was then."""
+
+    def __init__(self, reader: RecordReader, path: Path, one: Compaction) -> None:
+        self.record = reader.read_redacted(path, until=one.offset)
+        self._known = reader.known
+        self.summary = self.clean(one.summary or "")[: after_compact.MOST_SUMMARY]
+        self.items = measure(self.summary, self.record, nearness())
+
+    def clean(self, text: str) -> str:
+        return self._known.without_in(redact(text))
+
+    def briefs(self, given: str = "") -> tuple[Brief, Brief]:
+        """Return the two briefs that follow this compaction; `given`: the first one as it was."""
+        first = compose(
+            self.record, OUTPUT_TOKENS, headline=headline(State(), self.record), given=""
+        )
+        second = after_compact.compose_second(self.record, self.summary, given or first.text)
+        return first, second
+
+
+def _key(item: BriefItem) -> tuple[str, float]:
+    """A key by which an item is found in another length: its position among those of its kind."""
+    return item.section, item.order
+
+
+MOST_REPORTS = 16
+
+
+def compaction_report(path: Path, number: int, *, sidechain: bool) -> dict[str, Any] | None:
+    """As plain values, without secrets; None if the transcript has no compaction of this number.
+    Raises Unreadable or OSError where it cannot be read."""
+    found = list(read_compactions(path, sidechain=sidechain))
+    if not 1 <= number <= len(found):
+        return None
+    report = _report(str(path), path.stat().st_ino, found[number - 1], sidechain)
+    return {"total": len(found), **report}
+
+
+@lru_cache(MOST_REPORTS)  # a long transcript takes a second, and its past does not change
+def _report(path: str, _inode: int, one: Compaction, sidechain: bool) -> dict[str, Any]:
+    measured = _Measured(RecordReader(sidechain=sidechain), Path(path), one)
+    record, given = measured.record, [measured.clean(text) for text in one.given]
+    first, second = measured.briefs(given[0] if given else "")
+    briefs = {
+        "brief": _lines(first, given[:1] if given else None),
+        "second_brief": _lines(second, given[1:2] if given else None),
+    }
+    texts = ("\n".join(text for text, _, _ in lines) for lines in briefs.values())
+    return {
+        "was_given": bool(given),
+        "summary": None if one.summary is None else measured.summary,
+        "instructions": write_instructions(record, shown=one.trigger == "manual") or None,
+        "summary_tokens": tokens_of(units(measured.summary)),
+        "restored_tokens": sum(tokens_of(units(text)) for text in texts),
+        "items": [_item(record, item, briefs) for item in measured.items],
+        **{
+            name: [
+                {"line": text, "reason": reason, **place_of(record, place)}
+                for text, reason, place in lines
+            ]
+            for name, lines in briefs.items()
+        },
+    }
+
+
+_Line = tuple[str, str, Place]
+
+
+def _item(record: Record, one: MeasuredItem, briefs: dict[str, list[_Line]]) -> dict[str, Any]:
+    lines = ((name, _line_of(one.item, lines)) for name, lines in briefs.items())
+    name, line = next(((name, at) for name, at in lines if at is not None), (None, None))
+    return {
+        **plain(one),
+        "reason": one.item.reason,
+        "restored_in": name,
+        "line": line,
+        "why_not": None if name or one.is_found else NO_ROOM,
+        **place_of(record, one.item.place),
+    }
+
+
+def plain(one: MeasuredItem) -> dict[str, Any]:
+    """Return an item as plain values."""
+    return {
+        "kind": one.kind,
+        "text": one.item.text,
+        "share": round(one.share, 2),
+        "is_found": one.is_found,
+        "passage": one.passage,
+        "by_meaning": one.by_meaning,
+    }
+
+
+def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
+    """The restored lines, each with its reason if a brief composed now has the same line. An item
+    of several lines stays one."""
+    composed = [(one.text, one.reason, one.source) for one in brief.lines]
+    if given is None:
+        return composed
+    known = {text: (reason, place) for text, reason, place in composed}
+    return [
+        (text, *known.get(text, ("", Place())))
+        for whole in given
+        for text in _items(whole.split("\n"), {text for text in known if "\n" in text})
+        if text
+    ]
+
+
+def _items(lines: list[str], longer: Collection[str]) -> Iterator[str]:
+    """The lines one by one; those that are one of the longer texts together."""
+    whole = [one.split("\n") for one in longer]
+    at = 0
+    while at < len(lines):
+        count = next((len(one) for one in whole if lines[at : at + len(one)] == one), 1)
+        yield "\n".join(lines[at : at + count])
+        at += count
+
+
+def _line_of(item: BriefItem, lines: list[_Line]) -> int | None:
+    """Which line holds it: by its words, else by its place."""
+    words = " ".join(item.text.split()).strip("“”-` ")[:40]
+    same = [n for n, (text, _, _) in enumerate(lines) if words and words in " ".join(text.split())]
+    here = [n for n, (_, reason, place) in enumerate(lines) if reason and place == item.place]
+    return next(iter([*(n for n in same if n in here), *same, *here]), None)
