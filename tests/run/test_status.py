@@ -174,3 +174,14 @@ def test_a_claude_of_a_run_may_ask_though_it_may_not_run(
     assert _states(theatre) == ["left"] * 3
     assert theatre.run("--dry-run").exit_code != 0
     assert theatre.log == []
+
+
+@pytest.mark.slow
+def test_of_several_tasks_that_are_not_done_the_one_that_waits_is_shown_as_waiting(
+    theatre: Theatre,
+) -> None:
+    names = ("One", "Two", "Three")
+    theatre.plan.write_text("".join(f"- [ ] {name}\n  - size: 20k\n" for name in names))
+    theatre.play(one=["report:one=failed=no ink;two=waiting=Lena"])
+    theatre.run()
+    assert _states(theatre) == ["left", "waiting", "done"]

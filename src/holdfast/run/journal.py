@@ -72,6 +72,7 @@ class Ended(Line, frozen=True, tag="ended", omit_defaults=True):
     grown_tokens: int = 0  # how much of that the work took
     compactions: int = 0
     credited: tuple[int, ...] = ()  # the tasks that a failed session did nevertheless
+    waiting: tuple[int, ...] = ()  # the tasks that wait for a person
     missing: tuple[str, ...] = ()  # files of its finished tasks that are not there
 
 

@@ -61,11 +61,8 @@ class SessionRecord:
         return tuple(share for at, share in enumerate(self.shares) if at in self.ended.credited)
 
     @property
-    def waiting_share(self) -> TaskShare | None:
-        """The share that waits for a person: the first that is not done. Those behind it were not
-        begun."""
-        done = self.done_shares if self.ended.halt else self.shares
-        return next((share for share in self.shares if share not in done), None)
+    def waiting_shares(self) -> tuple[TaskShare, ...]:
+        return tuple(share for at, share in enumerate(self.shares) if at in self.ended.waiting)
 
     @property
     def keys(self) -> frozenset[tuple[str, str]]:

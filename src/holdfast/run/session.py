@@ -128,12 +128,13 @@ def judge(session_id: str, end: SessionEnd, names: Sequence[str]) -> Ended:
         return structs.replace(known, result=DONE)
     reported = [tasks[name] for name in left if name in tasks]
     why = "; ".join(f"{task.id}: {task.reason}" for task in reported) or "it names no reason"
-    halts = [task.reason or task.id for task in reported if task.state == WAITING]
+    halts = {task.id: task.reason or task.id for task in reported if task.state == WAITING}
     return structs.replace(
         known,
         credited=tuple(at for at, name in enumerate(names) if name not in left),
         error=f"it reports as not done: {', '.join(left)} ({why})",
-        halt=halts[0] if halts else "",
+        halt="; ".join(halts.values()),
+        waiting=tuple(at for at, name in enumerate(names) if name in halts),
     )
 
 

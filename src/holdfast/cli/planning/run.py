@@ -19,17 +19,15 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.row_times import now_ms
 from holdfast.plan import past
 from holdfast.plan.load import load_plan
-from holdfast.plan.patterns import expand_patterns
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
+from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_process, journal, journal_state
 from holdfast.run.claude_process import ClaudeProgram
 from holdfast.run.errors import NestedRun, NoClient
 from holdfast.run.journal import Journal, journal_folder
-from holdfast.run.journal_state import RunHistory
-from holdfast.run.runner import JobQueue, Runner
+from holdfast.run.runner import JobQueue, Make, Runner
 from holdfast.run.session import RunContext, RunEvent, RunOptions, Tell
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import silent
@@ -101,12 +99,9 @@ def run(
             "a plan to run must be a file: a later run finds its state by the path"
         )
     root = (project or Path.cwd()).resolve()
-    written = load_plan(file)
-    if not written.tasks:
-        raise NoPlan("the plan has no tasks").named(str(file))
     folder = journal_folder(file, root)
     known = journal_state.read_history(Journal(folder, only_read=True))
-    plan = _spread(written, root, known, file)
+    plan = load_plan(file, root, known.spread())
     if status:
         return run_report.show_status(plan, known, file, root, folder, as_plain)
     client = _client(client_binary, dry_run)
@@ -121,11 +116,11 @@ def run(
         timeout_seconds=timeout and timeout * 60,
     )
     room = plan_room.for_run(settings, project and root, model, room_tokens, window, now_ms())
-    planner = _Planner(root, room, dry_run, max_parallel > 1)  # a run has bars of its own
+    make = _make(root, room, dry_run, max_parallel > 1)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
-        runner = Runner(context, JobQueue(context, plan, planner), str(file))
-        show_dry_run(runner, planner.room, client.warning, as_plain)
+        runner = Runner(context, JobQueue(context, plan, make), str(file))
+        show_dry_run(runner, room, client.warning, as_plain)
         return
     with (
         report_after(as_plain) as reports,
@@ -135,17 +130,10 @@ def run(
         if client.warning:
             tell(RunEvent("note", client.warning))
         context = _context(options, folder, Journal(folder), lock, tell)
-        runner = Runner(context, JobQueue(context, plan, planner), str(file))
+        runner = Runner(context, JobQueue(context, plan, make), str(file))
         reports.append(runner.report)
         with _ended_by_signals(context):
             runner.run()
-
-
-def _spread(plan: TaskPlan, root: Path, known: RunHistory, file: Path) -> TaskPlan:
-    try:
-        return expand_patterns(plan, root, known.spread())
-    except BadPlan as error:
-        raise error.named(str(file)) from None
 
 
 def _context(
@@ -170,17 +158,15 @@ def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
         return ClaudeProgram(str(named or "claude"), (), f"{error}; `holdfast run` needs it")
 
 
-class _Planner:
-    """Plans what is left. Estimates use past requests, including those of this run."""
+def _make(root: Path, room: PlanRoom, talks: bool, side_by_side: bool) -> Make:
+    """What plans the rest. Estimates use past requests, including those of this run."""
 
-    def __init__(self, root: Path, room: PlanRoom, talks: bool, side_by_side: bool) -> None:
-        self._root, self.room, self._talks = root, room, talks
-        self._side_by_side = side_by_side
+    def make(plan: TaskPlan) -> Workflow:
+        with ticker() if talks else nullcontext(silent) as progress:
+            known = past.learn(root, transcripts_folder(), progress=progress)
+            return make_workflow(plan, room, known, root, progress, side_by_side)
 
-    def __call__(self, plan: TaskPlan) -> Workflow:
-        with ticker() if self._talks else nullcontext(silent) as progress:
-            known = past.learn(self._root, transcripts_folder(), progress=progress)
-            return make_workflow(plan, self.room, known, self._root, progress, self._side_by_side)
+    return make
 
 
 @contextmanager

@@ -23,10 +23,9 @@ from holdfast.cli.terminal import say
 from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.record.run_prompt import list_tasks, split_tasks
+from holdfast.record.run_prompt import TERMS
 from holdfast.redact import redact_each
 from holdfast.run import claude_process, journal, journal_state, prompt
-from holdfast.run.journal import TaskShare
 from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING
 from holdfast.run.runner import MAX_LISTED, Runner, RunReport
@@ -35,7 +34,6 @@ from holdfast.text.numbers import about, counted, listed, named, nothing_left, s
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-SHOWN_LINES = 6  # of a task's description
 SHOWN_CHARS = 160
 NO_PERMISSIONS = (
     "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
@@ -106,35 +104,19 @@ def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
     size += " (of unknown size)" if job.batch.is_unknown else ""
     say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     context = runner.queue.prompt_context(job)
-    text = prompt.write_prompt(job.pieces, replace(context, rules="", tasks=()))
-    for line in split_tasks(text)[0].splitlines()[1:]:  # the first one is in the line above
+    own = prompt.write_prompt(job.pieces, replace(context, rules="", tasks=(), briefs=()))
+    for line in own.partition(TERMS)[0].splitlines()[1:]:  # the first one is in the line above
         _quote(line)
-    for title, body in list_tasks(text):
-        _quote(title)
-        lines = [line for line in body.splitlines() if line.strip()]
-        for line in lines[:SHOWN_LINES]:
-            _quote(f"   {line}")
-        if len(lines) > SHOWN_LINES:
-            _quote(f"   … {counted(len(lines) - SHOWN_LINES, 'more line')}")
     if context.briefs:
-        _quote(
-            f"… and, after all tasks, {counted(len(context.briefs), 'brief')} of sessions before"
-        )
+        briefs = counted(len(context.briefs), "brief")
+        _quote(f"… and, after all tasks, {briefs} of sessions before")
 
 
 def _quote(line: str) -> None:
+    """Show a line of a prompt, cut after a word."""
     if line.strip():
         blanks = len(line) - len(line.lstrip())
-        say(f"  > {' ' * blanks}{_short(named(line.strip()))}")
-
-
-def _short(line: str) -> str:
-    """Cut a text after a word, with a mark. A list of files is cut after a file, with the number of
-    the others."""
-    kept = line[:SHOWN_CHARS].rpartition(", ")[0]
-    if len(line) > SHOWN_CHARS and line.startswith("Files: ") and kept:
-        return f"{kept} and {line.count(', ', len(kept)):,} more"
-    return shorten(line, SHOWN_CHARS, placeholder=" …") if len(line) > SHOWN_CHARS else line
+        say(f"  > {' ' * blanks}{shorten(named(line), SHOWN_CHARS, placeholder=' …')}")
 
 
 def _prompt(runner: Runner, job: SessionJob) -> str:
@@ -206,20 +188,16 @@ def _steps(task: PlanTask) -> dict[str, int]:
 def _state(
     task_id: str, tries: list[SessionRecord], at_work: bool, hashes: Mapping[str, str]
 ) -> str:
-    """Return the state of a task that is not done, by the last session that worked on it."""
-    if tries and tries[-1].ended.halt:
-        return WAITING if _is_waiting(task_id, tries[-1].waiting_share, hashes) else LEFT
+    """Return the state of a task that is not done, by the last session that worked on it. It no
+    longer waits if its text has changed: somebody wrote the answer below it."""
     last = tries[-1].result if tries else DONE
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
+    if tries and tries[-1].ended.halt:
+        waiting = [one for one in tries[-1].waiting_shares if hashes.get(one.id) == one.hash]
+        names = {name for one in waiting for name in (one.id, one.id.partition("/")[0])}
+        return WAITING if task_id in names else LEFT
     return {FAILED: FAILED, STOPPED: BROKEN_OFF}.get(last, LEFT)
-
-
-def _is_waiting(task_id: str, share: TaskShare | None, hashes: Mapping[str, str]) -> bool:
-    """Whether this task waits. If its text has changed, somebody wrote the answer below it."""
-    if share is None or hashes.get(share.id) != share.hash:
-        return False
-    return task_id in (share.id, share.id.partition("/")[0])
 
 
 def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
@@ -289,7 +267,7 @@ def _tell(report: RunReport) -> None:
     elif report.state == "done":
         new = counted(report.tasks - report.done_before, "task")
         say(f"done: {new}, {sessions} of Claude in this run; nothing left")
-        _tell_missing(report)
+        _say_missing([file for one in report.sessions for file in one.ended.missing])
     else:
         done = report.tasks - len(report.left)
         say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
@@ -297,13 +275,9 @@ def _tell(report: RunReport) -> None:
         say(f"journal: {report.folder}/journal.jsonl", err=True)
 
 
-def _tell_missing(report: RunReport) -> None:
-    _say_missing(list(dict.fromkeys(file for one in report.sessions for file in one.ended.missing)))
-
-
 def _say_missing(files: list[str]) -> None:
     if files:
-        names = listed([named(file) for file in files], MAX_LISTED)
+        names = listed([named(file) for file in dict.fromkeys(files)], MAX_LISTED)
         say(f"not there, though reported as done: {names}")
 
 
