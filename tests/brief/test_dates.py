@@ -161,3 +161,12 @@ def test_each_request_carries_its_turn_where_there_is_room(tmp_path: Path) -> No
     record = earlier().user("Now the writer.").works(2).record(tmp_path)
     text = compose(record, 4000).text
     assert "- “Now the writer.” (turn 2)" in text and f"- “{REQUEST}” (turn 1)\n" in text
+
+
+@pytest.mark.requirement("B13")
+def test_a_git_command_that_failed_is_past_once_git_answered_the_same_verb(tmp_path: Path) -> None:
+    refused = "Exit code 1\nsrc/tide.py:3: error: ebb is not flood"
+    session = Session().user(REQUEST).runs("git commit -m 'Ebb'", refused, fails=True)
+    assert "## Failed" in text_of(session, tmp_path)
+    session.runs("git add -A && git commit -m 'Ebb, typed'", "[main 1a2b3c4] Ebb, typed")
+    assert "## Failed" not in text_of(session, tmp_path)

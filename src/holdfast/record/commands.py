@@ -14,7 +14,7 @@ from os.path import normpath
 import msgspec
 
 from holdfast.record import files, shell, turns
-from holdfast.record.model import Command, FailedRun, Place, Record, keep_warmest, warm
+from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, keep_warmest, warm
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat
 from holdfast.text.sentences import Lazy, clip, clip_start, within
@@ -118,13 +118,20 @@ def unsettled(record: Record) -> list[tuple[str, FailedRun]]:
 
 
 def failing(record: Record) -> list[tuple[str, FailedRun]]:
-    """Return those to show: one that was tried once and named no place is past after ten steps."""
+    """Return those to show: one that was tried once and named no place is past after ten steps, and
+    one of git once git has answered the same verb."""
     known = [(key, failed, record.commands[key]) for key, failed in unsettled(record)]
     return [
         (key, failed)
         for key, failed, one in known
-        if one.op >= record.op - TRIED_OPS or one.count > 1 or _names_place(failed.lines)
+        if (one.op >= record.op - TRIED_OPS or one.count > 1 or _names_place(failed.lines))
+        and not any(answer.place.op > failed.place.op for answer in _git_answers(record, key))
     ]
+
+
+def _git_answers(record: Record, line: str) -> list[GitAnswer]:
+    """Return git's newest answers to the verbs in a line."""
+    return [record.git[verb] for verb in shell.git_verbs(line) if verb in record.git]
 
 
 def settled(record: Record) -> list[tuple[str, FailedRun]]:
