@@ -30,11 +30,11 @@ def sessions(draw: st.DrawFn) -> Record:
             question = draw(st.sampled_from(["", "Which one?", text]))
             facts.turns.append(Turn(text, place, reply_to=question))
         elif kind == 2:
-            facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, 2.0, number)
+            facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, number)
         elif kind == 3:
             failed = FailedRun(place, place, [text])
             facts.commands[text] = Command(
-                place, count=1, heat=1.0, op=number, ok=False, printed=text, failed=failed
+                place, count=1, op=number, ok=False, printed=text, failed=failed
             )
         else:
             facts.tasks[str(number)] = Task(text, place)
@@ -78,7 +78,7 @@ def test_nothing_lesser_stands_where_the_users_words_or_a_marked_rule_do_not(
     facts: Record, max_tokens: int
 ) -> None:
     facts.turns = [Turn("Write the report of last week.", Place())]
-    facts.commands["make"] = Command(Place(), count=9, heat=9.0, op=facts.op, ok=True)
+    facts.commands["make"] = Command(Place(), count=9, op=facts.op, ok=True)
     brief = compose(facts, max_tokens, marked=["Run the slow tests before you commit."])
     reasons = {line.reason for line in brief.lines} - {""}
     if reasons - {"said by the user", "a marked rule"}:

@@ -86,10 +86,12 @@ def test_what_git_printed_for_an_earlier_request_takes_one_line(tmp_path: Path) 
 
 
 @pytest.mark.requirement("B13")
-def test_a_command_is_listed_with_its_step_and_only_if_it_may_run_again(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("make once").runs("make tides").runs("make tides")
+def test_commands_carry_their_step_and_those_run_once_before_come_last(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("make once").runs(f"make {'a very long one ' * 20}")
+    session.runs("make tides").runs("make tides")
     listed = text_of(session.user("Now the writer."), tmp_path).partition("## Commands")[2]
-    assert "- `make tides` (step 3)\n" in listed and "make once" not in listed
+    assert "- `make tides` (step 4)\n- `make once` (step 1)\n" in listed
+    assert "a very long one" not in listed
 
 
 @pytest.mark.requirement("B4")

@@ -54,7 +54,7 @@ def is_quote_of(item: BriefItem, words: str) -> bool:
 def busy(record: Record) -> Record:
     """Much else that would like to be told."""
     for number in range(150):
-        record.files[f"src/part_{number}/a_long_name_of_a_file_{number}.py"] = FileUse(1, 2, 3, 9.0)
+        record.files[f"src/part_{number}/a_long_name_of_a_file_{number}.py"] = FileUse(1, 2, 3)
         record.tasks[str(number)] = Task(f"task number {number} of very many", Place())
     return record
 

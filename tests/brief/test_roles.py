@@ -76,15 +76,15 @@ def _crowded() -> Record:
     """More than a brief can hold: agents, files that were read, a few that were changed, tests."""
     record = Record(op=200, turns=[Turn("Do it.", Place())])
     for number in range(100):
-        record.files[f"src/read/module_{number}.py"] = FileUse(reads=3, heat=3.0, op=190)
+        record.files[f"src/read/module_{number}.py"] = FileUse(reads=3, op=190)
     for number in range(12):
-        record.files[f"src/changed/module_{number}.py"] = FileUse(edits=1, heat=0.1, op=20)
+        record.files[f"src/changed/module_{number}.py"] = FileUse(edits=1, op=20)
     for number in range(15):
         line = f"echo looking at part {number} of the harbour"
-        record.commands[line] = Command(Place(), count=3, heat=3.0, op=190, ok=True)
+        record.commands[line] = Command(Place(), count=3, op=190, ok=True)
     for number in range(6):
         line = f"pytest tests/test_part_{number}.py"
-        record.commands[line] = Command(Place(), count=1, heat=0.1, op=20, ok=True)
+        record.commands[line] = Command(Place(), count=1, op=20, ok=True)
     for number in range(8):
         words = f"nothing amiss in part {number}, though the log of it is long and hard to read"
         record.agents[f"a{number}"] = Agent("Explore", f"part {number}", Place(), words, "done")

@@ -83,7 +83,7 @@ def test_files_take_a_twelfth_of_a_brief_at_most() -> None:
     record = Record(op=100, session_id="s", turns=[Turn("Do it.", Place())])
     for number in range(300):
         path = f"src/part{number % 7}/file_{number}.py"
-        record.files[path] = FileUse(edits=number % 2, heat=20.0 / (1 + number), op=100)
+        record.files[path] = FileUse(reads=1, edits=number % 2, op=100 - number // 3)
     brief = compose(record, 2800)
     listed = [one for one in brief.items if one.section == "files"]
     assert 0 < sum(units(one.text) for one in listed) <= FILES_SHARE * 9_990

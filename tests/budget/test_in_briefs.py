@@ -32,10 +32,10 @@ def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
     facts.turns = [Turn("Teach the parser to read two headings.", Place())]
     for n in range(files):
         path = f"src/part_{n}/a_rather_long_name_of_a_file_{n}.py"
-        facts.files[path] = FileUse(1, 2, 3, 9.0, 200)
+        facts.files[path] = FileUse(1, 2, 3, 200)
     for n in range(commands):
         line = f"make target_{n} WITH=options_{n}"
-        facts.commands[line] = Command(Place(), count=3, heat=3.0, op=200 - n, ok=True)
+        facts.commands[line] = Command(Place(), count=3, op=200 - n, ok=True)
     facts.tasks = {str(n): Task(f"task number {n} of very many", Place()) for n in range(tasks)}
     return facts
 

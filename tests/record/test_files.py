@@ -114,7 +114,7 @@ def test_the_number_of_edited_files_is_bounded_as_well() -> None:
     record = Record()
     for number in range(3 * MOST_EDITED):
         record.op = number
-        files.use(record, f"src/edited{number}.py", "edits", 2.0)
+        files.use(record, f"src/edited{number}.py", "edits")
     assert len(record.files) <= 2 * MOST_EDITED + COUNT_EVERY
     assert f"src/edited{3 * MOST_EDITED - 1}.py" in record.files
 

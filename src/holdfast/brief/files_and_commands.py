@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import BACKGROUND, units
-from holdfast.record.model import FLOOR, Command, Record, heat_at
+from holdfast.record.model import Command, Record, rank
 from holdfast.record.turns import began
 from holdfast.text.fence import code, flat, plain_name
 
@@ -56,11 +56,11 @@ def files(
 
 def _files(record: Record) -> Iterator[BriefItem]:
     heats = {
-        path: (heat_at(used, record.op) + FLOOR * used.count) * (ASIDE if path[0] in "/.~" else 1)
+        path: rank(used, record.op) * (ASIDE if path[0] in "/.~" else 1)
         for path, used in record.files.items()
         if (used.reads or used.is_changed) and not (used.gone or _is_clients(path))
     }
-    for rank, (path, chance) in enumerate(chances(heats).items()):
+    for order, (path, chance) in enumerate(chances(heats).items()):
         used = record.files[path]
         folder, slash, name = path.rpartition("/")
         yield BriefItem(
@@ -70,7 +70,7 @@ def _files(record: Record) -> Iterator[BriefItem]:
             f"used {times(used.count)}, last at step {used.op}",
             under=plain_name(folder + slash),
             key=path,
-            order=rank,
+            order=order,
         )
 
 
@@ -80,28 +80,31 @@ def _is_clients(path: str) -> bool:
 
 
 def commands(record: Record) -> Iterator[BriefItem]:
-    """Yield commands as they were typed, the likeliest to be used again first: those of the current
-    request, and earlier ones that ran more than once. Those that differ only behind a pipe are one:
-    the newest."""
+    """Yield commands as they were typed, the likeliest to be used again first. Those that differ
+    only behind a pipe are one: the newest. What ran once and for an earlier request needs room that
+    is left over, and has to fit whole."""
     warmth, newest, counts = dict[str, float](), dict[str, str](), Counter[str]()
     for key, one in record.commands.items():
         before_pipe = key.partition("|")[0].strip()
         line = newest.get(before_pipe, key)
         newest[before_pipe] = line if record.commands[line].op > one.op else key
-        heat = heat_at(one, record.op) + FLOOR * one.count
-        warmth[before_pipe] = warmth.get(before_pipe, 0.0) + heat
-        counts[before_pipe] += one.count
-    heats = {
-        newest[key]: heat
-        for key, heat in warmth.items()
-        if counts[key] > 1 or record.commands[newest[key]].op > began(record)
-    }
-    for rank, (line, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
+        warmth[before_pipe] = warmth.get(before_pipe, 0.0) + rank(one, record.op)
+        counts[newest[before_pipe]] = counts.pop(line, 0) + one.count
+    heats = {newest[key]: heat for key, heat in warmth.items()}
+    for order, (line, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
         one = record.commands[line]
+        is_spare = counts[line] == 1 and one.op <= began(record)
+        if is_spare and len(line) > LONGEST_COMMAND:
+            continue
         reason = f"run {times(one.count)}, last at step {one.op}"
         text = f"{code(line, LONGEST_COMMAND)} ({_MARKS[one.ok]}step {one.op})"
         worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE)
-        yield BriefItem("commands", text, worth, reason, one.place, key=line, order=rank)
+        yield BriefItem(
+            *("commands", text, worth, reason, one.place),
+            key=line,
+            order=order,
+            is_spare=is_spare,
+        )
 
 
 def about(record: Record) -> Iterator[BriefItem]:

@@ -37,17 +37,17 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
 
 
 def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.path_argument(given), "reads", 1.2)
+    name = files.use(record, files.path_argument(given), "reads")
     turns.note_read(record, name)
     return name
 
 
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return files.use(record, files.path_argument(given), "edits", 2.0)
+    return files.use(record, files.path_argument(given), "edits")
 
 
 def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
+    name = files.use(record, text_of(given, "file_path"), "edits")
     plans.set_plan_file(record, name, text_of(given, "content"), place)
     return name
 
@@ -55,20 +55,20 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
 def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> str:
     """Record an edit by a server's tool, if it names a file."""
     path = text_of(given, "file_path") or text_of(given, "path")
-    return files.use(record, path, "edits", 2.0) or _other(record, given, place, use_id)
+    return files.use(record, path, "edits") or _other(record, given, place, use_id)
 
 
 def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     line = clip(text_of(given, "command"), shell.LONGEST_LINE)
     for path in shell.files(line):
-        files.use(record, path, "runs", 0.6)
+        files.use(record, path, "runs")
     return commands.begin(record, line, place)
 
 
 def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
     path, pattern = text_of(given, "path"), text_of(given, "pattern")
     if "." in path.rpartition("/")[2]:
-        files.use(record, path, "runs", 0.6)
+        files.use(record, path, "runs")
     return f"{pattern} in {files.relative(record, path)}" if path else pattern
 
 

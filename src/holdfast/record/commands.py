@@ -14,7 +14,7 @@ from os.path import normpath
 import msgspec
 
 from holdfast.record import files, shell, turns
-from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, keep_warmest, warm
+from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, keep_most_used
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat
 from holdfast.text.sentences import Lazy, clip, clip_start, within
@@ -56,17 +56,17 @@ def begin(record: Record, line: str, place: Place) -> str:
     command = record.commands.setdefault(key, Command(place, record.cwd))
     command.place, command.ok, command.printed, command.cwd = place, None, "", record.cwd
     command.count, command.edits_before = command.count + 1, record.edits
-    warm(command, record.op, 1.0)
+    command.op = record.op
     if len(record.commands) > 2 * MOST_COMMANDS:
         _thin(record)
     return key
 
 
 def _thin(record: Record) -> None:
-    """Keep the newest failing commands, and of the others the warmest."""
+    """Keep the newest failing commands, and of the others the most used."""
     failed = {key for key, _ in failing(record)[:MOST_FAILED]}
     others = [key for key in record.commands if key not in failed]
-    keep_warmest(record.commands, others, record.op, MOST_COMMANDS)
+    keep_most_used(record.commands, others, record.op, MOST_COMMANDS)
 
 
 def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:

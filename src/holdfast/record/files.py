@@ -6,11 +6,11 @@ from os.path import normpath
 from typing import TYPE_CHECKING, Any
 
 from holdfast.record import shell
-from holdfast.record.model import FileUse, Place, Record, keep_warmest, warm
+from holdfast.record.model import FileUse, Place, Record, keep_most_used
 from holdfast.text.sentences import within
 
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that edit one
-MOST_FILES = 600  # not edited ones; at twice as many the coldest are removed
+MOST_FILES = 600  # not edited ones; at twice as many the least used are removed
 MOST_ROOTS = 8
 MOST_EDITED = 2000
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
@@ -55,7 +55,7 @@ def relative(record: Rooted, path: str) -> str:
     return path[2:] if path.startswith("./") else path
 
 
-def use(record: Record, path: str, how: str, weight: float) -> str:
+def use(record: Record, path: str, how: str) -> str:
     """Record one use of a file; return its name in the project, or an empty text if it is no
     file."""
     name = relative(record, path.strip())
@@ -69,8 +69,8 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     used = record.files.setdefault(name, FileUse())
     setattr(used, how, getattr(used, how) + 1)
     used.gone = used.gone and how not in SHOWS_IT
-    warm(used, record.op, weight)
-    if is_new:  # it is warm by now, so it is not the one removed
+    used.op = record.op
+    if is_new:  # it is used by now, so it is not the one removed
         _thin(record)
     return name
 
@@ -84,16 +84,16 @@ def is_code(name: str) -> bool:
 
 
 def _thin(record: Record) -> None:
-    """Remove the coldest files if there are very many; edited ones only if thousands were
+    """Remove the least used files if there are very many; edited ones only if thousands were
     edited."""
     if len(record.files) <= 2 * MOST_FILES or len(record.files) % COUNT_EVERY:
         return
     edited = [name for name, used in record.files.items() if used.is_changed]
     others = [name for name, used in record.files.items() if not used.is_changed]
     if len(others) > 2 * MOST_FILES:
-        keep_warmest(record.files, others, record.op, MOST_FILES)
+        keep_most_used(record.files, others, record.op, MOST_FILES)
     if len(edited) > 2 * MOST_EDITED:
-        keep_warmest(record.files, edited, record.op, MOST_EDITED)
+        keep_most_used(record.files, edited, record.op, MOST_EDITED)
 
 
 def remove(record: Record, line: str) -> None:

@@ -25,7 +25,7 @@ def read_rows(
     if project:
         files.enter(record, project)
     for path in saved:
-        files.use(record, path, "edits", 1.0)
+        files.use(record, path, "edits")
     rows = [*((row, True) for row in requests), *((row, False) for row in actions)]
     rows.sort(key=lambda pair: _text(pair[0], "created_at"))
     for number, (row, is_request) in enumerate(rows):
@@ -49,7 +49,7 @@ def _take_action(record: Record, row: Row, place: Place) -> None:
     is_edit = calls.edits(tool)
     how = "edits" if is_edit else "runs" if line else "reads"
     for path in [] if failed else paths:  # a call that failed has changed and shown nothing
-        name = files.use(record, path, how, 1.0)
+        name = files.use(record, path, how)
         if name and is_edit:
             commands.note_edit(record, name)
             git.note_edit(record)

@@ -2,16 +2,15 @@
 
 `Record` is also the state of the reader: it is saved with the byte offset that was reached, and
 reading continues from there. Everything in it is bounded, so that a hostile transcript cannot grow
-it. Heat is a count of uses that fades with each step; it is stored as of the last use.
+it.
 """
 
 from collections.abc import Iterable
-from math import exp
 from typing import Any
 
 import msgspec
 
-VERSION = 16
+VERSION = 17
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -78,7 +77,6 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     reads: int = 0
     edits: int = 0
     runs: int = 0  # named in a command or a search
-    heat: float = 0.0
     op: int = 0
     line: int = 0  # of the newest edit
     change: str = ""  # the first line that the newest edit added, or else removed
@@ -97,7 +95,7 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def count(self) -> int:
-        return self.reads + self.edits + self.runs
+        return self.reads + self.edits + self.runs + self.written + self.by_agents
 
 
 class FailedRun(msgspec.Struct, array_like=True, gc=False):
@@ -119,7 +117,6 @@ class Command(msgspec.Struct, array_like=True, gc=False):
     place: Place
     cwd: str = ""
     count: int = 0
-    heat: float = 0.0
     op: int = 0
     ok: bool | None = None  # by the client's mark; None: it has no result yet
     printed: str = ""  # the end of its newest output
@@ -295,25 +292,16 @@ def load(data: bytes) -> Record | None:
     return found if found.version == VERSION else None
 
 
-FADE_OPS = 40.0  # after so many steps without a use, heat is down to a third
-FLOOR = 0.02  # the part of a use that never fades
+RECENT_OPS = 20  # so many steps ago, a use counts half
 
 
-Hot = FileUse | Command
+def rank(item: FileUse | Command, op: int) -> float:
+    """Return how much something was used, and how lately."""
+    return item.count / (RECENT_OPS + op - item.op)
 
 
-def warm(item: Hot, op: int, by: float) -> None:
-    """Count one more use at step `op`."""
-    item.heat = by + (item.heat * exp((item.op - op) / FADE_OPS) if item.heat else 0.0)
-    item.op = op
-
-
-def heat_at(item: Hot, op: int, fade_ops: float = FADE_OPS) -> float:
-    return item.heat * exp((item.op - op) / fade_ops)
-
-
-def keep_warmest(table: dict[str, Any], among: Iterable[str], op: int, most: int) -> None:
-    """Remove all of these keys from the table except the warmest `most`."""
-    ranked = sorted(among, key=lambda key: heat_at(table[key], op), reverse=True)
+def keep_most_used(table: dict[str, Any], among: Iterable[str], op: int, most: int) -> None:
+    """Remove all of these keys from the table except the most and latest used."""
+    ranked = sorted(among, key=lambda key: rank(table[key], op), reverse=True)
     for key in ranked[most:]:
         del table[key]
