@@ -166,3 +166,13 @@ def test_what_failed_before_the_newest_commit_or_was_only_a_script_is_past(tmp_p
     session.runs("cc ebb.c", "ebb.c:2: error: no ebb", fails=True).runs("cd sub && cc ebb.c")
     session.runs("git commit -nm Mend", made("1a2b3c4", "Mend")).says("Done.")
     assert sections_of(session.user("And the moon?").record(tmp_path))["Active Issues"] == []
+
+
+def test_what_git_moved_or_removed_is_in_the_next_commit(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/ebb.py").edits("/work/project/low.py")
+    session.runs("git mv ebb.py flood.py && git rm -q low.py").edits("/work/project/tide.py")
+    session.runs("git commit -m Rename", made("1a2b3c4", "Rename"))
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "commit 1a2b3c4 “Rename” (turn 1): flood.py, low.py, ebb.py",
+        "tide.py (turn 1, no commit seen since)",
+    ]

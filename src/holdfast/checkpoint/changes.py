@@ -3,7 +3,7 @@ what ran after the newest edits, and what git said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -85,12 +85,19 @@ def changed(record: Record, room: int) -> list[str]:
 def _find_changes(record: Record) -> Iterator[Change]:
     loose: list[tuple[str, FileUse]] = []
     held: dict[Commit, list[str]] = {_key(one.id, one.subject): [] for one in record.commits}
+    made = [(one, frozenset(one.paths)) for one in record.commits]
+    staged = {
+        name: _key(one.id, one.subject) for one in record.commits for name in one.paths if name
+    }
     for path, used in reversed(edited(record)):
-        if commit := _commit_of(record, path, used):
+        for name in _above(path):
+            staged.pop(name, None)
+        if commit := _commit_of(record, path, used, made):
             held.setdefault(commit, []).append(f"{path}{_line_of(used)}")
         else:
             loose.append((path, used))
-    _add_staged(record, held)
+    for name, commit in staged.items():  # that nobody was seen to edit
+        held[commit] += [name] if name[-1] != "/" else []
     places = {one.id: one.place for one in record.commits}
     for (name, subject), paths in held.items():
         place = places.get(name)
@@ -102,6 +109,11 @@ def _find_changes(record: Record) -> Iterator[Change]:
         words = used.said * (used.said != said)
         yield Change(used.edited.op, _describe_edit(record, path, used, words, bool(held)), [path])
         said = used.said or said
+
+
+def _above(path: str) -> list[str]:
+    """Return the path and every folder above it."""
+    return [path, *(path[:at] for at, mark in enumerate(path) if mark == "/" and at)]
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:
@@ -120,43 +132,31 @@ def _key(name: str, subject: str) -> Commit:
     return name, flat(subject, SHORT_CHARS)
 
 
-def _commit_of(record: Record, path: str, used: FileUse) -> Commit | None:
+def _commit_of(
+    record: Record, path: str, used: FileUse, made: Sequence[tuple[PrintedCommit, frozenset[str]]]
+) -> Commit | None:
     """Return the commit that holds the newest edit of a file: as git's log says, else the first
-    that was printed after the edit and took what was staged by this name or in this folder."""
+    that was printed after the edit and took it."""
     if not used.edited.op:
         return None
     edited_at = used.edited.at[:SECOND_CHARS]
     for logged in record.git_log.commits if record.git_log else ():
         if path in logged.files and logged.at[:SECOND_CHARS] >= edited_at:
             return _key(logged.id, logged.subject)
-    for made in record.commits:
-        if made.place.op >= used.edited.op and _takes(made, path, used.edited.op):
-            return _key(made.id, made.subject)
+    names = _above(path)
+    for one, staged in made:
+        is_later = one.place.op >= used.edited.op
+        if is_later and (not staged.isdisjoint(names) or _takes_all(one, path, used.edited.op)):
+            return _key(one.id, one.subject)
     return None
 
 
-def _takes(made: PrintedCommit, path: str, edited_op: int) -> bool:
-    """Whether a commit took a file: by its name or that of a folder, or with all that git looked
-    after, if no commit before it that printed nothing may have taken it."""
-    if any(path == one or path.startswith(f"{one}/") for one in made.paths if one):
-        return True
+def _takes_all(made: PrintedCommit, path: str, edited_op: int) -> bool:
+    """Whether a commit took all that git looked after, and with it this file: if no commit before
+    it that printed nothing may have taken it."""
     wide = [one for one in made.paths if not one or one[-1] == "/"]
     is_inside = any(path.startswith(one) if one else path[:1] not in "/~" for one in wide)
     return is_inside and edited_op > made.since_op
-
-
-def _add_staged(record: Record, held: dict[Commit, list[str]]) -> None:
-    """Add what a commit took by name and nobody was seen to edit."""
-    known = {path for path, _ in edited(record)}
-    for made in reversed(record.commits):
-        names = [
-            one
-            for one in made.paths
-            if one
-            and not any(path == one or path.startswith(f"{one.rstrip('/')}/") for path in known)
-        ]
-        held[_key(made.id, made.subject)] += names
-        known.update(names)
 
 
 def _line_of(used: FileUse) -> str:

@@ -184,7 +184,7 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     others += _tasks_and_plan(record)
     if record.turns and open_items.is_over(record, record.turns[-1]):
         turn = record.turns[-1]
-        when = changes.describe_place(record, turn.place)
+        when = changes.describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
         runs = "; what ran last stands under Commands" * any(changes.last_runs(record))
         begins = f"the model's last message, {when}{runs}: "
         left = room - size([*asked, begins, *others])

@@ -17,6 +17,7 @@ from holdfast.text.sentences import Lazy, clip, clip_start
 from holdfast.wire import places
 
 QUOTED = ("status", "commit", "push")
+STAGING = ("add", "mv", "rm")
 COMMAND_CHARS, PRINTED_CHARS, LINE_CHARS = 400, 600, 160
 SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
@@ -57,10 +58,11 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
 def _staged(record: Record, line: str) -> list[str]:
     """Return what a line stages: files and folders by name, or all that git looks after."""
     found: list[str] = []
-    for _, words in shell.simple_commands(line) if "add" in line else ():
-        if words[0] == "git" and shell.git_verb(words) == "add":
+    for _, words in shell.simple_commands(line) if "git" in line else ():
+        verb = shell.git_verb(words) if words[0] == "git" else ""
+        if verb in STAGING:
             inside = f"{words[2]}/" if words[1] == "-C" else ""
-            operands = words[words.index("add") + 1 :]
+            operands = words[words.index(verb) + 1 :]
             names = dict.fromkeys(word.strip(_MARKS) for word in operands if word[0] != "-")
             by_name = [f"{inside}{name}" for name in names if not names.keys() & _EVERYTHING]
             found += files.named(record, line, by_name) if by_name else [_folder(record, line)]
