@@ -14,6 +14,7 @@ SECONDS ?=
 SEED ?=
 RUNS ?= 5
 CLIENT_VERSION := 2.1.325
+CODEX_VERSION := 0.169.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
@@ -45,8 +46,9 @@ $(BIN)/holdfast:
 demo: $(BIN)/holdfast ## play a recorded session through the real hooks
 	@$(BIN)/python demo/play.py
 
-client: ## the real Claude Code, for the tests that judge us by it
+client: ## the real Claude Code and Codex, for the tests that judge us by them
 	@$(PYTHON) tests/fetch_client.py $(CLIENT_VERSION)
+	@$(PYTHON) tests/fetch_client.py --codex $(CODEX_VERSION)
 
 dashboard: $(VENV)/.ready ## the page that serve shows, built if its sources changed
 	@$(BIN)/python dashboard/build.py

@@ -14,7 +14,7 @@ import pytest
 
 from tests.marks import is_wholly_marked
 
-pytest_plugins = ("tests.cost", "tests.stores")
+pytest_plugins = ("tests.built_plugin", "tests.cost", "tests.stores")
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "small")
 gc.disable()  # until all is collected: nothing of what is imported can be freed
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "FORCE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")

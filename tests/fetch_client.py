@@ -1,4 +1,5 @@
-"""Get the real Claude Code for the tests that judge us by it: `tests/fetch_client.py VERSION`.
+"""Get the real clients for the tests that judge us by them: `tests/fetch_client.py VERSION`, for
+Codex with `--codex` before it.
 
 It comes from whatever npm registry this machine is set up for, by name and version. Without npm or
 without the registry the other tests still run, so this says what is missing and ends well.
@@ -10,9 +11,11 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 CACHE = Path(__file__).resolve().parents[1] / ".cache" / "client"
+CODEX_CACHE = CACHE.with_name("codex")
 _FETCH_SECONDS = 600  # some 70 MB
 _SYSTEMS = {"Linux": "linux", "Darwin": "darwin"}
 _MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
@@ -37,6 +40,22 @@ def binary_of(version: str) -> Path:
     return CACHE / version / "node_modules" / package_name() / "claude"
 
 
+def codex_binary_of(version: str) -> Path:
+    """Where the Codex of that version is, or would be."""
+    folder = CODEX_CACHE / version / "node_modules" / "@openai" / "codex" / "vendor"
+    return next(folder.glob("*/bin/codex"), folder / "codex")
+
+
+def fetch_codex(version: str) -> Path:
+    """The Codex of that version, fetched if need be: its native program has a version of its own
+    for each platform."""
+    system, machine = platform.system(), _MACHINES.get(platform.machine().lower())
+    if system not in _SYSTEMS or machine is None:
+        raise NotToBeHad(f"no package for {system} on {platform.machine()}")
+    native = f"@openai/codex@npm:@openai/codex@{version}-{_SYSTEMS[system]}-{machine}"
+    return _fetched(lambda: codex_binary_of(version), CODEX_CACHE / version, native)
+
+
 def works(binary: Path) -> bool:
     """True if it is there and can say its version."""
     if not binary.is_file():
@@ -47,18 +66,21 @@ def works(binary: Path) -> bool:
 
 def fetch(version: str) -> Path:
     """The client of that version, fetched if need be."""
-    binary = binary_of(version)
-    if works(binary):
-        return binary
+    package = f"{package_name()}@{version}"
+    return _fetched(lambda: binary_of(version), CACHE / version, package)
+
+
+def _fetched(find: Callable[[], Path], folder: Path, package: str) -> Path:
+    if works(find()):
+        return find()
     npm = shutil.which("npm")
     if npm is None:
         raise NotToBeHad("there is no npm here")
-    folder = CACHE / version
     folder.mkdir(parents=True, exist_ok=True)
-    complaint = _install(npm, folder, f"{package_name()}@{version}")
-    if complaint or not works(binary):
+    complaint = _install(npm, folder, package)
+    if complaint or not works(find()):
         raise NotToBeHad(complaint or "what npm brought does not run")
-    return binary
+    return find()
 
 
 def _install(npm: str, folder: Path, package: str) -> str:
@@ -78,11 +100,13 @@ def _install(npm: str, folder: Path, package: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
-        print("usage: python tests/fetch_client.py VERSION", file=sys.stderr)
+    is_codex = arguments[:1] == ["--codex"]
+    if len(arguments) != 1 + is_codex:
+        print("usage: python tests/fetch_client.py [--codex] VERSION", file=sys.stderr)
         return 2
+    get = fetch_codex if is_codex else fetch
     try:
-        print(f"the real client: {fetch(arguments[0])}")
+        print(f"the real client: {get(arguments[-1])}")
     except NotToBeHad as reason:
         words = f"the real client could not be had: {reason}; its tests will be skipped"
         print(f"\n*** {words} ***\n", file=sys.stderr)

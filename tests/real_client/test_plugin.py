@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 from pathlib import Path
@@ -17,19 +16,6 @@ from tests.trial.run import trial_environment
 from .stage import LOUD, Stage
 
 pytestmark = [pytest.mark.real_client, pytest.mark.requirement("U11")]
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="session")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    spec = importlib.util.spec_from_file_location("plugin_build", ROOT / "plugin" / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    folder = tmp_path_factory.mktemp("for the client") / "holdfast plugin"
-    module.build(folder)
-    return folder
 
 
 def client(binary: Path, stage: Stage, *words: str) -> str:
