@@ -124,7 +124,7 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
 
 def _act(deed: str, task: str, tasks: list[str], knows_schema: bool) -> int:
     _say_usage(20_000)
-    if deed in ("hang", "deaf", "brood", "linger", "stray"):
+    if deed in ("hang", "deaf", "brood", "bare", "linger", "stray"):
         return _stay(deed, tasks)
     if deed.startswith("remove:"):
         _remove(deed.partition(":")[2])
@@ -180,14 +180,16 @@ def _leave_a_talker() -> None:
 
 def _stay(deed: str, tasks: list[str]) -> int:
     """`deaf` hears no request to end, and `stray` has left its group as well; `brood` has a child
-    in a session of its own; `linger` has said its result and stays."""
+    in a session of its own, `bare` one without an environment; `linger` has said its result and
+    stays."""
     hears = deed not in ("deaf", "stray")
     signal.signal(signal.SIGTERM, signal.SIG_DFL if hears else signal.SIG_IGN)
     if deed == "stray":
         os.setpgid(0, os.getpgid(os.getppid()))
     others = ""
-    if deed == "brood":
-        others = f" {os.posix_spawnp('sleep', ['sleep', '600'], os.environ, setsid=True)}"
+    if deed in ("brood", "bare"):
+        environ = dict(os.environ) if deed == "brood" else {}
+        others = f" {os.posix_spawn('/bin/sleep', ['sleep', '600'], environ, setsid=True)}"
     if deed == "linger":
         _say_result(deed, tasks, knows_schema=True)
     with open(f"{FOLDER}/here", "w") as pipe:

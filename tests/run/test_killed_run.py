@@ -20,7 +20,10 @@ pytestmark = pytest.mark.slow
 NIGHTLY = pytest.mark.nightly
 LEAST_POINTS = 200  # there are that many touches, or the harness is blind
 STEP = 9  # of them all, every ninth: the others are tried by hand
-STAYING = ("deaf", *(pytest.param(one, marks=NIGHTLY) for one in ("hang", "brood", "stray")))
+STAYING = (
+    "deaf",
+    *(pytest.param(one, marks=NIGHTLY) for one in ("hang", "brood", "bare", "stray")),
+)
 
 
 def _gone(processes: list[int]) -> bool:
