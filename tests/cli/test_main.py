@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli import main as entry
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 
 
 def _broken(**_: object) -> None:

@@ -13,7 +13,7 @@ import pytest
 from holdfast.segment import disk, library, tiers
 from holdfast.segment.formats import Pending, Queue
 from holdfast.segment.tiers import RollReport
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import DAY_MS, NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, works_on

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript import reader
+from holdfast.transcript import Unreadable, reader
 from holdfast.transcript.entries import Answer, Entry
 from holdfast.transcript.parse import LineTally
-from holdfast.transcript.reader import Reader, TranscriptSource, Unreadable, read
+from holdfast.transcript.reader import Reader, TranscriptSource, read
 from tests.transcript.builders import answer, encoded, jsonl, prompt, result, written
 
 

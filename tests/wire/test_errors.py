@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 from holdfast.wire.errors import describe
 
 

@@ -23,11 +23,12 @@ from holdfast.files import atomic, lock
 from holdfast.files.folders import FolderPlace, enter
 from holdfast.record.storage import sign
 from holdfast.record.user_input import words_of
+from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt
 from holdfast.transcript.lookup import subagent_files
 from holdfast.transcript.parse import LineTally, parse
-from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, Unreadable
+from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource
 from holdfast.wire import log, places
 
 VERSION = 1

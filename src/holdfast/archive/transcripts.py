@@ -302,7 +302,8 @@ def damaged_copies(seconds: float) -> list[str]:
 
 def _whole_lines(path: str, most: int = -1) -> tuple[int, bool]:
     """How many lines can be read (at most `most`), and whether an error stopped the reading."""
-    from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, Unreadable
+    from holdfast.transcript import Unreadable
+    from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource
 
     count = 0
     try:

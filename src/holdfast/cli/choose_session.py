@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from holdfast.client import agents
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.transcript import lookup
-from holdfast.transcript.reader import Unreadable, read
+from holdfast.transcript import Unreadable, lookup
 from holdfast.window import state as window_state
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, for_transcript, is_live, is_over
@@ -77,7 +76,7 @@ def by_transcript(path: Path) -> Chosen:
 def must_be_transcript(path: Path) -> None:
     """Raise NotATranscript unless the file has at least one line that Claude Code wrote."""
     try:
-        if next(read(path), None) is None:
+        if not lookup.has_lines(path):
             raise NotATranscript(f"{path} holds no line of a session")
     except Unreadable as error:
         raise NoSuchTranscript(str(error)) from None

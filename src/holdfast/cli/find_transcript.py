@@ -28,7 +28,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.transcript.reader import read
+from holdfast.transcript import lookup
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -249,7 +249,7 @@ def _of_gzip(path: str) -> Chosen:
         _say_damaged(path)
         return Chosen(state_of(path, about), "")
     session_id, agent_id = choose_session.names_of(Path(path))
-    folder = next((one.cwd for one in read(path) if one.cwd), "")
+    folder = lookup.folder_of(path)
     return Chosen(state_of(path, CopyHeader("", session_id, agent_id, folder)), "")
 
 

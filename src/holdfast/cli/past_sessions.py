@@ -15,18 +15,15 @@ from holdfast.cli.find_transcript import by_time, modified_at
 from holdfast.cli.terminal import say
 from holdfast.client.agents import session_of
 from holdfast.client.limit_settings import project_of
-from holdfast.record.user_input import words_of
+from holdfast.record.user_input import first_words
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.transcript import lookup
-from holdfast.transcript.entries import Prompt
-from holdfast.transcript.reader import Unreadable, read
+from holdfast.transcript import Unreadable, lookup
 
 PAST_SESSIONS = 10
 COUNTED_BYTES = 100 << 20  # a gigabyte takes a second
-LOOKED_AT = 40  # entries, from the first
 MOST_ASKED = 1_000
 FOLDER_CHARS = 24
 NARROW = 80  # columns; below, half of that
@@ -58,9 +55,7 @@ def past_sessions(running: Collection[str], start: str = "") -> Iterator[PastSes
 
 def _first_prompt(path: Path) -> str:
     """Return the user's first words, redacted; empty if the first entries have none."""
-    entries = islice(read(path), LOOKED_AT)
-    typed = (words_of(one).typed for one in entries if isinstance(one, Prompt))
-    words = next(filter(None, typed), "")
+    words = first_words(path)
     return redact(" ".join(words.split())[:MOST_ASKED])
 
 

@@ -15,7 +15,7 @@ from holdfast.record.replies import is_answer
 from holdfast.record.stream import load_state, read_turns, save_state
 from holdfast.record.turn_part import TurnCall, TurnPart
 from holdfast.text.sentences import clip, clip_last
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 
 MOST_ITEMS = 2_000  # per reading, so that a transaction stays short
 TITLE_CHARS, MORE_CHARS = 300, 12_000

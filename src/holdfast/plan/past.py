@@ -25,7 +25,8 @@ from holdfast.plan.estimate import (
 )
 from holdfast.plan.past_requests import PastRequest, read_requests
 from holdfast.text.numbers import Progress, silent
-from holdfast.transcript.reader import Unreadable, read
+from holdfast.transcript import Unreadable
+from holdfast.transcript.reader import read
 from holdfast.transcript.steps import operations
 from holdfast.wire import places
 

@@ -9,9 +9,10 @@ from contextlib import suppress
 
 from holdfast.record import files, git
 from holdfast.record.model import Record
+from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import ToolUse
 from holdfast.transcript.entries import Answer, Result
-from holdfast.transcript.reader import Reader, Unreadable
+from holdfast.transcript.reader import Reader
 
 MOST_BYTES = 16 << 20  # read in one pass over all files, the newest first
 MOST_LOOKED_AT = 60

@@ -28,9 +28,10 @@ from holdfast.redact.finding import REDACTED
 from holdfast.redact.hidden import visible
 from holdfast.redact.value import looks_random
 from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
+from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import Text, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Queued, Result
-from holdfast.transcript.reader import Unreadable, read_at
+from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # of the arguments and results of calls
 SHORTEST_BARE = 8  # shorter values and plain words count only beside their name

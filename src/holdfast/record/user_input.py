@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.transcript.user_words import Author, Words, find_words
@@ -10,6 +12,7 @@ from holdfast.transcript.user_words import Author, Words, find_words
 if TYPE_CHECKING:
     from holdfast.transcript.entries import Entry
 
+LOOKED_AT = 40  # entries, from the first
 RUN_BEGINS = "This is batch "  # other texts do not need `run_prompt`, which is loaded later
 _NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
 
@@ -27,6 +30,16 @@ def own_words(texts: Sequence[str], author: Author = "") -> Words:
 def words_of(entry: Entry) -> Words:
     """Find what the user typed in a prompt, or in one that was delivered while the model worked."""
     return own_words(texts_in(entry), author_of(entry))
+
+
+def first_words(path: str | os.PathLike[str]) -> str:
+    """Return the first words that the user typed, if the first entries hold any."""
+    from holdfast.transcript.entries import Prompt
+    from holdfast.transcript.reader import read
+
+    entries = islice(read(path), LOOKED_AT)
+    typed = (words_of(one).typed for one in entries if isinstance(one, Prompt))
+    return next(filter(None, typed), "")
 
 
 def texts_in(entry: Entry) -> tuple[str, ...]:

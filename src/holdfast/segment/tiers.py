@@ -25,7 +25,7 @@ from holdfast.segment.segment import Segment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import counted
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 
 MOST_AT_ONCE = 20  # the rest waits for the next roll
 MOST_WARM = 2000  # beyond it the least relevant move to the cold tier, of any session

@@ -8,3 +8,12 @@ cannot be read at all raises, `Unreadable`. What it says is anyone's words: quot
 """
 
 GZIP_MAGIC = b"\x1f\x8b\x08"  # how an archived transcript begins
+
+
+class Unreadable(OSError):
+    """There is no readable transcript at this path."""
+
+    hint = (
+        "check the path and its permissions; Claude Code writes the file after its first answer, "
+        "and deletes it after some weeks"
+    )

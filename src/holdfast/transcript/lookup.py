@@ -17,7 +17,7 @@ import msgspec
 from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Entry, Result, Summary
 from holdfast.transcript.parse import LineTally
-from holdfast.transcript.reader import LineParser, parser_for, read
+from holdfast.transcript.reader import LineParser, Reader, parser_for, read
 from holdfast.wire import places
 
 END_BYTES = 1 << 20
@@ -33,6 +33,24 @@ def session_id(path: Path) -> str:
     start = max(0, path.stat().st_size - END_BYTES)
     found = [entry.session_id for entry in read(path, start=start) if entry.session_id]
     return found[-1] if found else ""
+
+
+def has_lines(path: Path) -> bool:
+    """Return whether at least one line was written by the client; Unreadable without a file."""
+    return next(read(path), None) is not None
+
+
+def folder_of(path: str) -> str:
+    """Return the folder that the session began in, as the transcript says it."""
+    return next((entry.cwd for entry in read(path) if entry.cwd), "")
+
+
+def tallies(path: Path) -> dict[str, int]:
+    """Count the lines: which were understood, and which were not."""
+    reader = Reader(path)
+    for _ in reader:
+        pass
+    return reader.tally.as_dict()
 
 
 class Compactions(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from typing import Self, cast
 
 import msgspec
 
-from holdfast.transcript import GZIP_MAGIC
+from holdfast.transcript import GZIP_MAGIC, Unreadable
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
@@ -28,15 +28,6 @@ SHORTEST_LINE_BYTES = len(b'{"a":1}\n')  # no shorter line says anything
 
 # A session opens with lines that belong to no conversation: titles of others by the hundred.
 MOST_LINES = 5000
-
-
-class Unreadable(OSError):
-    """There is no readable transcript at this path."""
-
-    hint = (
-        "check the path and its permissions; Claude Code writes the file after its first answer, "
-        "and deletes it after some weeks"
-    )
 
 
 class TranscriptSource:

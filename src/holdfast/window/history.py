@@ -10,9 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Entry, Prompt, Summary
-from holdfast.transcript.reader import Unreadable, read
+from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.wire import mark, spool, tail
 

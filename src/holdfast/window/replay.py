@@ -6,15 +6,17 @@ At every operation the replay knows only what a hook could have known at that mo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from holdfast.client import compaction_limit as client_edge
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings
 from holdfast.settings.load import Settings
-from holdfast.transcript.entries import Boundary, Summary
-from holdfast.transcript.steps import Operation
+from holdfast.transcript.entries import Boundary, Entry, Summary
+from holdfast.transcript.reader import Reader
+from holdfast.transcript.steps import Operation, operations
 from holdfast.window import guard, history
 from holdfast.window.guard import Alert, Crossing, Thresholds, cross
 from holdfast.window.state import State
@@ -106,6 +108,21 @@ class Replayer:
             elif isinstance(item, Boundary):
                 self._microcompaction(item)
         return self.replay
+
+    def read(
+        self, path: Path, *, sidechain: bool, tell: Callable[[int], object] | None = None
+    ) -> dict[str, int]:
+        """Feed a whole file; `tell` is told how far it was read. Returns the counts of lines."""
+        reader = Reader(path)
+
+        def entries() -> Iterator[Entry]:
+            for entry in reader:
+                if tell is not None:
+                    tell(reader.offset)
+                yield entry
+
+        self.feed(operations(entries(), sidechain=sidechain))
+        return reader.tally.as_dict()
 
     def _operation(self, item: Operation) -> None:
         replay = self.replay

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,6 @@ from holdfast.events import summary_report
 from holdfast.events.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
-from holdfast.transcript.entries import Entry
-from holdfast.transcript.reader import Reader
-from holdfast.transcript.steps import operations
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -129,25 +126,18 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
     settings = settings_load.load(project)
     sidechain = transcript.parent.name == "subagents"
     player = Replayer(settings, limit_settings.read(project))
-    reader = Reader(transcript)
-    if progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import Progress
+    if not (progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty()):
+        return player.replay, player.read(transcript, sidechain=sidechain)
+    from rich.console import Console
+    from rich.progress import Progress
 
-        with Progress(console=Console(file=unfiltered(sys.stderr)), transient=True) as bar:
-            is_packed = transcript.suffix == ".gz"  # the length of its text is not known
-            task = bar.add_task("reading", total=None if is_packed else transcript.stat().st_size)
-            entries = _with_progress(reader, lambda done: bar.update(task, completed=done))
-            player.feed(operations(entries, sidechain=sidechain))
-    else:
-        player.feed(operations(reader, sidechain=sidechain))
-    return player.replay, reader.tally.as_dict()
-
-
-def _with_progress(reader: Reader, tell: Callable[[int], None]) -> Iterator[Entry]:
-    for entry in reader:
-        tell(reader.offset)
-        yield entry
+    with Progress(console=Console(file=unfiltered(sys.stderr)), transient=True) as bar:
+        is_packed = transcript.suffix == ".gz"  # the length of its text is not known
+        task = bar.add_task("reading", total=None if is_packed else transcript.stat().st_size)
+        counts = player.read(
+            transcript, sidechain=sidechain, tell=lambda done: bar.update(task, completed=done)
+        )
+    return player.replay, counts
 
 
 def _alert_values(one: Raised) -> dict[str, Any]:

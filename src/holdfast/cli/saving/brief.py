@@ -18,7 +18,7 @@ from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 
 
 @click.command()

@@ -36,7 +36,7 @@ from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 from holdfast.window import view
 
 MOST_INPUT = 4 << 20

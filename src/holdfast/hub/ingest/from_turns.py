@@ -38,7 +38,7 @@ from holdfast.record.turn_part import (
     TurnPart,
     TurnStep,
 )
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 
 RECORD_CHARS = 400  # ids, names and times of one
 LAST_SAID_CHARS = 400

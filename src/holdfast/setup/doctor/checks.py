@@ -38,7 +38,7 @@ from holdfast.setup.installs import (
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import CODEX
 from holdfast.setup.wiring import SECOND_EVENT, prints_second_half
-from holdfast.transcript.reader import Reader
+from holdfast.transcript import lookup
 from holdfast.window import observed_limits
 from holdfast.window.state import State, all_windows
 from holdfast.wire import log as guard_log
@@ -292,8 +292,5 @@ def _tallies() -> dict[str, Any]:
     for state in _newest_session():
         if not Path(state.transcript).is_file():
             return {}
-        reader = Reader(Path(state.transcript))
-        for _entry in reader:
-            pass
-        return reader.tally.as_dict()
+        return dict(lookup.tallies(Path(state.transcript)))
     return {}

@@ -17,7 +17,7 @@ from holdfast.budget.ledger import API, InvalidPin, NoSuchPin, Pin, TooManyPins
 from holdfast.events import window_budget
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 from holdfast.window.state import State
 
 router = Router(prefix="/api/budget", tags=["budget"])

@@ -18,7 +18,7 @@ from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import compactions, readings
 from holdfast.hub.tree.capacity import state_of
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 
 router = Router(prefix="/api/compactions", tags=["compactions"])
 Number = Annotated[int, Path(ge=1, le=MOST_INT)]

@@ -26,7 +26,7 @@ from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.turns import FIRST_TURNS, place_of
-from holdfast.transcript.reader import Unreadable
+from holdfast.transcript import Unreadable
 from holdfast.window.state import State
 from holdfast.wire import places
 
