@@ -211,7 +211,7 @@ def test_a_restore_without_a_snapshot_tells_all_that_the_store_knows(api: TestCl
     post(api, "message", to_agent="ops", **{**told, "content": "not for us"})
 
     said = _restored(api, agent_id="be-1")
-    assert "“Draw the harbour map” (completed)" in said
+    assert "“Draw the harbour map” (turn 1) (completed)" in said
     assert said.index("Print the tide tables”") < said.index("Draw the harbour map”"), (
         "at hand first"
     )

@@ -5,7 +5,8 @@ here, with the field's name. Secrets are removed from every text of a body befor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
@@ -25,7 +26,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times
 from holdfast.hub.board import messages
-from holdfast.redact import are_clean, redact_each, redact_named_values
+from holdfast.redact import are_clean, redact, redact_each, redact_named_values
 from holdfast.wire.log import is_utf8
 
 MOST_INT = 2**31 - 1
@@ -99,23 +100,42 @@ def not_large(value: Any) -> Any:
 
 def bounded_value(value: Any) -> Any:
     """Check that a JSON value may be stored."""
-    if len(msgspec.json.encode(storable(value)).decode()) > MOST_JSON:
+    if len(_json(storable(value))) > MOST_JSON:
         raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
     return value
 
 
 def clean_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """Remove secrets from the fields of a body. A search takes 0.1 ms however short the text is,
-    so all texts are searched as one, and one by one only if there is a secret. Within a JSON value,
-    the name before a value may show that it is a secret."""
+    so all fields are searched as one text, and field by field only if there is a secret. Objects
+    are searched as JSON: the name before a value often shows that it is a secret."""
     fields = {name: _hide_named(value) for name, value in given.items()}
-    if are_clean(text for value in fields.values() for text in texts_in(value)):
+    if are_clean([text for value in fields.values() for text in _searched(value)]):
         return fields
-    return {name: redact_each(value) for name, value in fields.items()}
+    return {name: redact_each(_clean_json(value)) for name, value in fields.items()}
 
 
 def _hide_named(value: Any) -> Any:
     return redact_named_values(value) if isinstance(value, dict | list) else value
+
+
+def _searched(value: Any) -> Iterable[str]:
+    if isinstance(value, list) and all(type(text) is str for text in value):
+        return value
+    return [_json(value)] if isinstance(value, dict | list) else texts_in(value)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _clean_json(value: Any) -> Any:
+    """Remove what the JSON of a value shows, unless a placeholder breaks it."""
+    with suppress(msgspec.DecodeError):
+        return (
+            msgspec.json.decode(redact(_json(value))) if isinstance(value, dict | list) else value
+        )
+    return value
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -4,7 +4,6 @@ agent should know now, as a brief or as rows. `/api/agent-contexts`: what is kno
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -162,16 +161,13 @@ async def restore(body: Restore, db: Db) -> Response:
     """Restore the brief, within `max_tokens`; an unknown session gets an empty one."""
     now, summary = row_times.now_ms(), body.compact_summary or ""
     who = body.session_id, summary, body.agent_id
-    # At once: while the note goes to the disk, the brief is composed on the thread that has read.
-    _, restored = await asyncio.gather(
-        db.write(lambda c: agent_contexts.note_compaction(c, *who, now)),
-        db.read(lambda c: _restore(c, body, now)),
-    )
+    restored = await db.read(lambda c: _restore(c, body, now))
+    await db.write(lambda c: agent_contexts.note_compaction(c, *who, now))
     return respond({"success": True, **restored, "restored_at": row_times.to_iso(now)})
 
 
 def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
-    wanted = KnowledgeQuery(history_limit=MOST_CALLS)
+    wanted = KnowledgeQuery(history_limit=MOST_CALLS, agent_type=False)
     known = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
     is_known = known.session or agent_contexts.snapshot_status(connection, body.session_id)
     work = known.work

@@ -222,6 +222,11 @@ SNAPSHOTS = (
     .order_by(agent_contexts.c.updated_ms.desc(), agent_contexts.c.id)
     .limit(MOST_MERGED)
 )
+_NEWEST = SNAPSHOTS.limit(1)
+MERGED = (
+    *("context_summary", "active_tasks", "modified_files", "key_decisions", "agent_states"),
+    *("wave_state", "recent_messages", "recent_actions"),
+)
 _COMPACTED = (
     sa.update(sessions)
     .where(sessions.c.id == _SESSION)
@@ -274,7 +279,18 @@ def save_snapshot(
 
 
 def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
-    return merge_snapshots(rows(connection, SNAPSHOTS, {"of_session": session_id}))
+    """Return the newest snapshot, with what it lacks from those before it; only then are they
+    read."""
+    given = {"of_session": session_id}
+    found = rows(connection, _NEWEST, given)
+    return merge_snapshots(rows(connection, SNAPSHOTS, given) if _lacks(found) else found)
+
+
+def _lacks(found: Sequence[Row]) -> bool:
+    held = found[0]["role_context"] if found else None
+    if not isinstance(held, dict) or held.get("trigger") in AUTOMATIC:
+        return bool(found)
+    return not all(held.get(name) for name in MERGED)
 
 
 def merge_snapshots(newest_first: Sequence[Row]) -> Row | None:

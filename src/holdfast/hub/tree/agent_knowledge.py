@@ -36,8 +36,7 @@ from holdfast.hub.tree import waves
 from holdfast.hub.tree.agent_contexts import (
     ENDED_SINCE,
     SNAPSHOT,
-    SNAPSHOTS,
-    merge_snapshots,
+    latest_snapshot,
 )
 from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id, without_repeats
 from holdfast.hub.tree.statuses import ENDED, OPEN
@@ -129,7 +128,6 @@ _STATES = (
 )
 _SESSION_ROWS = {
     "session": _SESSION_AND_PROJECT,
-    "snapshot": SNAPSHOTS,
     "tasks": _newest_open(),
     "ended": _ENDED,
     "asked": _ASKED,
@@ -146,6 +144,7 @@ class KnowledgeQuery:
     messages: bool = True
     blocking: bool = True
     history_limit: int = 50
+    agent_type: bool = True  # look the agent's type up where it was last active
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +157,7 @@ class KnownWork:
     session: Row | None
     project: Row | None
     saved: Row
+    saved_ms: int | None
     sources: list[dict[str, Any]]
 
     @property
@@ -179,8 +179,7 @@ class KnownWork:
         left = [{"description": one} if isinstance(one, str) else one for one in left]
         states = [*_objects(saved["agent_states"]), *rows["states"]]
         newest = {str(one.get("agent_id") or id(one)): one for one in states}
-        saved_ms = rows["snapshot"][0]["updated_ms"] if rows["snapshot"] else None
-        when = f"saved {row_times.to_iso(saved_ms)}"
+        when = f"saved {row_times.to_iso(self.saved_ms)}"
         summary = saved["context_summary"]
         asked = [_with_iso_times(row) for row in reversed(rows["asked"])]
         calls = [_with_iso_times(row) for row in reversed(rows["history"])]
@@ -209,7 +208,8 @@ def find_work(
     now_ms: int,
 ) -> KnownWork:
     """Collect what is known for an agent; raise for an unknown agent without a session."""
-    place = _last_place(connection, agent_id) or {}
+    is_asked = wanted.agent_type or session_id is None
+    place = (_last_place(connection, agent_id) if is_asked else None) or {}
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
@@ -217,7 +217,7 @@ def find_work(
     limit = wanted.history_limit if wanted.history else 0
     found = _read(connection, _SESSION_ROWS, {**given, "history_limit": limit})
     session, project = _split_row(found["session"])
-    snapshot = merge_snapshots(found["snapshot"])
+    snapshot = latest_snapshot(connection, session_id)
     saved = normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
@@ -239,7 +239,8 @@ def find_work(
     found |= _read(connection, queries, given)
     sources = _sources(snapshot, found["tasks"])
     kind = place.get("agent_type")
-    return KnownWork(session_id, kind, found, session, project, saved, sources)
+    saved_ms = snapshot["updated_ms"] if snapshot else None
+    return KnownWork(session_id, kind, found, session, project, saved, saved_ms, sources)
 
 
 _BLOCKERS = sa.select(subtasks).where(
