@@ -190,7 +190,7 @@ def test_without_usage_the_fallbacks_come_in_order_and_say_so(tmp_path: Path) ->
     for _ in range(3):
         fire("PostToolUse", tmp_path / "none.jsonl", tool_name="Read")
     assert _status()["basis"] == "weights"
-    silent = {"type": "user", "message": {"role": "user", "content": "x" * 600_000}}
+    silent = {"type": "user", "message": {"role": "user", "content": "x" * 2_300_000}}
     path = a_transcript(tmp_path / "t.jsonl", silent)
     fire("PostToolUse", path)
     status = _status()
