@@ -10,13 +10,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.errors import Refused
 from holdfast.hub.store import events
 from holdfast.hub.store.engine import is_sqlite
 from holdfast.hub.store.rows import Row, first, rows, upsert
+from holdfast.hub.store.rows import remove as remove_row
 from holdfast.hub.store.tables import agent_contexts, blockings, sessions, subtasks, windows
 
 MOST_LISTED = 1_000
+PAIR = ("blocked_by", "blocked_agent")
 _LOCK = 0x401DFA59  # two waits that would close a circle together are added one after the other
 
 
@@ -61,9 +63,9 @@ def add(
         "created_ms": now_ms,
     }
     changes = {"reason": blockings.c.reason if reason is None else reason}
-    put_in = upsert(connection, blockings, ["blocked_by", "blocked_agent"], row, changes)
+    put_in = upsert(connection, blockings, PAIR, row, changes)
     kept = dict(connection.execute(put_in.returning(blockings)).mappings().one())
-    events.tell(connection, "blocking.added", kept, "blocked_by", "blocked_agent")
+    events.tell(connection, "blocking.added", kept, *PAIR)
     return kept
 
 
@@ -76,31 +78,30 @@ class BlockedState:
 
 
 def find_blockings(connection: Connection, agent_id: str) -> BlockedState:
-    oldest = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
     return BlockedState(
-        rows(connection, oldest.where(blockings.c.blocked_agent == agent_id)),
-        rows(connection, oldest.where(blockings.c.blocked_by == agent_id)),
+        rows(connection, _OLDEST_FIRST.where(blockings.c.blocked_agent == agent_id)),
+        rows(connection, _OLDEST_FIRST.where(blockings.c.blocked_by == agent_id)),
     )
 
 
 def list_all(connection: Connection, project_id: str | None = None) -> list[Row]:
     """List all waiting agents, the longest wait first. With a project, a wait is listed if one
     of the two agents works on it."""
-    query = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
+    query = _OLDEST_FIRST
     if project_id is not None:
+        here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
+        named = subtasks.c.agent_id.is_not(None)
         known = sa.union(
-            *(
-                sa.select(table.c.agent_id).where(table.c.project_id == project_id)
-                for table in (windows, agent_contexts)
-            ),
-            sa.select(sessions.c.id).where(sessions.c.project_id == project_id),
-            sa.select(subtasks.c.agent_id)
-            .join(sessions, sessions.c.id == subtasks.c.session_id)
-            .where(sessions.c.project_id == project_id, subtasks.c.agent_id.is_not(None)),
+            sa.select(windows.c.agent_id).where(windows.c.project_id == project_id),
+            sa.select(agent_contexts.c.agent_id).where(agent_contexts.c.project_id == project_id),
+            here,
+            sa.select(subtasks.c.agent_id).where(subtasks.c.session_id.in_(here), named),
         )
-        mine = [blockings.c[name].in_(known) for name in ("blocked_by", "blocked_agent")]
-        query = query.where(sa.or_(*mine))
+        query = query.where(sa.or_(*(blockings.c[name].in_(known) for name in PAIR)))
     return rows(connection, query.limit(MOST_LISTED))
+
+
+_OLDEST_FIRST = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
 
 
 def is_blocked(connection: Connection, blocker: str, blocked: str) -> bool:
@@ -115,17 +116,14 @@ def remove_by_id(connection: Connection, blocking_id: str) -> Row:
     return _remove(connection, blockings.c.id == blocking_id)
 
 
+def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
+    gone = remove_row(connection, which, blockings, "Blocking")
+    events.tell(connection, "blocking.removed", gone, *PAIR)
+    return gone
+
+
 def _pair(blocked_by: str, blocked_agent: str) -> sa.ColumnElement[bool]:
     return (blockings.c.blocked_by == blocked_by) & (blockings.c.blocked_agent == blocked_agent)
-
-
-def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
-    found = first(connection, sa.select(blockings).where(which))
-    if found is None:
-        raise NotThere("Blocking")
-    connection.execute(sa.delete(blockings).where(which))
-    events.tell(connection, "blocking.removed", found, "blocked_by", "blocked_agent")
-    return found
 
 
 def lock_blockings(connection: Connection) -> None:

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, row_times
-from holdfast.hub.errors import AlreadyThere, NotThere
+from holdfast.hub.errors import AlreadyThere
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, remove, upsert
 from holdfast.hub.store.tables import claims
 from holdfast.hub.tree import projects
 
@@ -57,8 +57,7 @@ def release(connection: Connection, project_id: str, work: str, agent_id: str, n
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
         raise _already_claimed(held)
     mine = _is_claim(project_id, work) & (claims.c.agent_id == agent_id)
-    if not connection.execute(sa.delete(claims).where(mine)).rowcount or held is None:
-        raise NotThere("Claim")
+    held = remove(connection, mine, claims, "Claim")
     events.tell(connection, "claim.released", held, *TOLD)
     return held
 

@@ -53,20 +53,13 @@ def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
     return (messages.c.expires_ms > now_ms) & ((messages.c.to_agent == agent_id) | to_all)
 
 
-def is_for(agent_id: str) -> Condition:
-    """Build the condition on messages that may go to this agent at all."""
-    return messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
-
-
 def _is_subscribed(agent_id: Name) -> Condition:
     mine = sa.select(subscriptions.c.topic).where(subscriptions.c.agent_id == agent_id)
     return ~mine.exists() | messages.c.topic.in_(mine)
 
 
 def _is_in_known_project(agent_id: Name) -> Condition:
-    branch = subtasks.join(tasks, tasks.c.id == subtasks.c.task_id).join(
-        requests, requests.c.id == tasks.c.request_id
-    )
+    branch = subtasks.join(tasks).join(requests)
     known = sa.union(
         sa.select(sessions.c.project_id).where(sessions.c.id == agent_id),
         sa.select(windows.c.project_id).where(windows.c.agent_id == agent_id),
@@ -148,8 +141,7 @@ def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbo
     """Mark messages as read. One that another process delivered first counts as read too."""
     clean_text.check_names(agent_id=ask.agent_id)
     mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
-    if mine:
-        _announce(connection, "message.read", ask.agent_id, sorted(mine))
+    _announce(connection, "message.read", ask.agent_id, sorted(mine))
     found = [{**row, "already_read": row["id"] not in mine} for row in inbox.rows]
     return DeliveryInbox(found, max(0, inbox.unread_remaining - len(inbox.unread_ids)))
 
@@ -198,8 +190,7 @@ def claim(
     """Claim messages and return the ids this caller may print; another caller has claimed the
     rest."""
     mine = _hand_over(connection, message_ids, agent_id, CLAIMED, now_ms)
-    if mine:
-        _announce(connection, "message.claimed", agent_id, mine)
+    _announce(connection, "message.claimed", agent_id, mine)
     return mine
 
 
@@ -209,8 +200,7 @@ def confirm(
     """Mark messages as read after they were seen to reach the agent, whether claimed before or
     not."""
     done = _hand_over(connection, message_ids, agent_id, READ, now_ms, confirms=True)
-    if done:
-        _announce(connection, "message.read", agent_id, done)
+    _announce(connection, "message.read", agent_id, done)
     return done
 
 
@@ -227,9 +217,9 @@ def _hand_over(
     each other."""
     if not message_ids:
         return []
-    given = sa.select(
-        messages.c.id, *(sa.literal(v) for v in (agent_id, state)), sa.literal(now_ms)
-    ).where(messages.c.id.in_(message_ids), is_for(agent_id))
+    to_all = messages.c.to_agent.is_(None)
+    given = sa.select(messages.c.id, *map(sa.literal, (agent_id, state, now_ms)))
+    given = given.where(messages.c.id.in_(message_ids), to_all | (messages.c.to_agent == agent_id))
     if not confirms:
         given = given.where(messages.c.expires_ms > now_ms)
     made = insert_into(connection.dialect.name, deliveries).from_select(
@@ -272,8 +262,9 @@ def is_undelivered(agent_id: Name) -> sa.ColumnElement[bool]:
 
 
 def _announce(connection: Connection, kind: str, agent_id: str, message_ids: Sequence[str]) -> None:
-    body = {"agent_id": agent_id, "message_ids": list(message_ids)}
-    events.announce(connection, kind, body)
+    if message_ids:
+        body = {"agent_id": agent_id, "message_ids": list(message_ids)}
+        events.announce(connection, kind, body)
 
 
 _ORDER = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)

@@ -14,9 +14,18 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids
-from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.errors import Refused
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, upsert
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    matching,
+    newest_first,
+    remove,
+    rows,
+    upsert,
+)
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
 
@@ -114,8 +123,8 @@ def list_page(
     """List messages, newest first, with the agents that have read each. Expired ones are listed
     until cleanup removes them."""
     wanted = _listed(project_id, without_topic)
-    query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
-    page = fetch_page(connection, query.where(*wanted), limit, offset)
+    query = sa.select(messages).where(*wanted).order_by(*newest_first(messages))
+    page = fetch_page(connection, query, limit, offset)
     had = _had(connection, [row["id"] for row in page.rows])
     for row in page.rows:
         row["read_by"] = had.get((row["id"], "read"), [])
@@ -132,13 +141,10 @@ def _had(connection: Connection, message_ids: list[str]) -> dict[tuple[str, str]
     """Return, by message and state, the agents that read it and those it was printed for without
     a sign that it arrived."""
     table = deliveries.c
-    given = sa.select(table.message_id, table.state, table.agent_id).where(
-        table.message_id.in_(message_ids)
-    )
+    given = sa.select(table.message_id, table.state, table.agent_id)
+    given = given.where(table.message_id.in_(message_ids)).order_by(table.at_ms, table.agent_id)
     found: dict[tuple[str, str], list[str]] = {}
-    for message_id, state, agent_id in connection.execute(
-        given.order_by(table.at_ms, table.agent_id)
-    ):
+    for message_id, state, agent_id in connection.execute(given):
         found.setdefault((message_id, state), []).append(agent_id)
     return found
 
@@ -218,12 +224,9 @@ def remove_subscription(connection: Connection, subscription_id: str) -> Row:
 
 
 def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
-    found = first(connection, sa.select(subscriptions).where(which))
-    if found is None:
-        raise NotThere("Subscription")
-    connection.execute(sa.delete(subscriptions).where(which))
-    events.tell(connection, "subscription.removed", found, "agent_id", "topic")
-    return found
+    gone = remove(connection, which, subscriptions, "Subscription")
+    events.tell(connection, "subscription.removed", gone, "agent_id", "topic")
+    return gone
 
 
 _SORTED = sa.select(subscriptions).order_by(

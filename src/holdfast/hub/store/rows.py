@@ -85,6 +85,16 @@ def count(connection: Connection, rows: sa.FromClause) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
 
 
+def remove(
+    connection: Connection, which: sa.ColumnElement[bool], table: sa.Table, what: str
+) -> Row:
+    """Delete a row and return it; raise `NotThere` if there is none."""
+    gone = connection.execute(sa.delete(table).where(which).returning(table)).mappings().first()
+    if gone is None:
+        raise NotThere(what)
+    return dict(gone)
+
+
 def update(
     connection: Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
 ) -> None:

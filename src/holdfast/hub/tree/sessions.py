@@ -12,6 +12,7 @@ from holdfast.hub.errors import AlreadyThere, Refused
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, put_new, rows, update
 from holdfast.hub.store.rows import get as get_row
+from holdfast.hub.store.rows import remove as remove_row
 from holdfast.hub.store.tables import (
     actions,
     compactions,
@@ -138,8 +139,7 @@ def change(connection: Connection, session_id: str, changes: Row) -> Row:
 
 
 def remove(connection: Connection, session_id: str) -> None:
-    get(connection, session_id)
-    connection.execute(sa.delete(sessions).where(sessions.c.id == session_id))
+    remove_row(connection, sessions.c.id == session_id, sessions, "Session")
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
     events.announce(connection, "session.removed", session_id=session_id)
