@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.store.rows import first, rows
+from holdfast.hub.store.rows import first
 from holdfast.hub.store.tables import (
     agent_contexts,
     claims,
@@ -49,24 +49,23 @@ def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> 
     old_ms = now_ms - retention.days * DAY_MS
     thinned_ms = now_ms - retention.daily_after_days * DAY_MS
     began = time.monotonic()
-    figures: dict[str, Any] = {
-        "deletedMessages": _delete(
-            connection, messages, messages.c.expires_ms < now_ms - EXPIRED_KEPT_MS
-        ),
+    expired = messages.c.expires_ms < now_ms - EXPIRED_KEPT_MS
+    figures = {
+        "deletedMessages": _delete(connection, messages, expired),
         "closedSessions": _close_sessions(connection, now_ms),
         "failedSubtasks": _fail_subtasks(connection, now_ms),
         "deletedAgentContexts": _old_contexts(connection, old_ms)
-        + _thin_readings(connection, thinned_ms),
+        + _thin_snapshots(connection, thinned_ms),
     }
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
-    _delete(connection, windows, windows.c.updated_ms < now_ms - KEPT_MS)
-    _delete(connection, compactions, compactions.c.at_ms < now_ms - KEPT_MS)
+    kept = (windows.c.updated_ms, compactions.c.at_ms, cleanups.c.ran_ms)
+    for column in kept:
+        _delete(connection, column.table, column < now_ms - KEPT_MS)
     readings.prune(connection, now_ms)
     event_log.prune(connection, now_ms)
     figures["durationMs"] = round((time.monotonic() - began) * 1000)
     row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}
-    connection.execute(sa.delete(cleanups).where(cleanups.c.ran_ms < now_ms - KEPT_MS))
-    connection.execute(sa.insert(cleanups).values(row))
+    connection.execute(sa.insert(cleanups), row)
     return figures
 
 
@@ -79,9 +78,8 @@ def message_figures(connection: Connection, now_ms: int) -> dict[str, Any]:
     """Count messages. `unread`: not expired, and delivered to no agent yet."""
     table = messages.c
     expired = sa.func.coalesce(sa.func.sum(sa.case((table.expires_ms <= now_ms, 1), else_=0)), 0)
-    by_topic = connection.execute(
-        sa.select(table.topic, sa.func.count(), expired).group_by(table.topic)
-    ).all()
+    query = sa.select(table.topic, sa.func.count(), expired).group_by(table.topic)
+    by_topic = connection.execute(query).all()
     had = sa.select(deliveries.c.message_id).where(deliveries.c.message_id == table.id)
     unread = sa.select(sa.func.count()).select_from(messages)
     unread = unread.where(table.expires_ms > now_ms, ~had.exists())
@@ -143,19 +141,15 @@ def _old_contexts(connection: Connection, before_ms: int) -> int:
     return _delete(connection, agent_contexts, old & ((table.agent_type != SNAPSHOT) | later))
 
 
-def _thin_readings(connection: Connection, before_ms: int) -> int:
+def _thin_snapshots(connection: Connection, before_ms: int) -> int:
+    """Leave the newest snapshot of each day and session."""
     table = agent_contexts.c
-    query = sa.select(table.id, table.session_id, table.updated_ms).where(
-        table.agent_type == SNAPSHOT, table.updated_ms < before_ms
+    day = (table.session_id, table.updated_ms // DAY_MS)
+    newer = sa.func.row_number().over(
+        partition_by=day, order_by=(table.updated_ms.desc(), table.id)
     )
-    kept: set[tuple[str, int]] = set()
-    going: list[str] = []
-    for row in rows(connection, query.order_by(table.updated_ms.desc(), table.id)):
-        day = (row["session_id"], row["updated_ms"] // DAY_MS)
-        if day in kept:
-            going.append(row["id"])
-        kept.add(day)
-    for start in range(0, len(going), 500):
-        some = table.id.in_(going[start : start + 500])
-        connection.execute(sa.delete(agent_contexts).where(some))
-    return len(going)
+    old = sa.select(table.id, newer.label("place"))
+    old = old.where(table.agent_type == SNAPSHOT, table.updated_ms < before_ms)
+    ranked = old.subquery()
+    going = sa.select(ranked.c.id).where(ranked.c.place > 1)
+    return _delete(connection, agent_contexts, table.id.in_(going))

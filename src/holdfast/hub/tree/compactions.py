@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.rows import Page, Row, fetch_page, rows, upsert
+from holdfast.hub.store.rows import Page, Row, fetch_page, matching, rows, upsert
 from holdfast.hub.store.tables import audit, compactions, sessions
 from holdfast.window.audit import FREED
 
@@ -34,11 +34,8 @@ def list_page(
 ) -> Page:
     """List compactions, newest first."""
     table = compactions.c
-    query = sa.select(compactions)
-    if project_id is not None:
-        query = query.where(table.project_id == project_id)
-    if session_id is not None:
-        query = query.where(table.session_id == session_id)
+    wanted = matching(compactions, project_id=project_id, session_id=session_id)
+    query = sa.select(compactions).where(*wanted)
     if since_ms is not None:
         query = query.where(table.at_ms >= since_ms)
     order = (table.at_ms.desc(), table.session_id, table.agent_id, table.number.desc())
@@ -47,9 +44,9 @@ def list_page(
 
 def of_window(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the compactions of one window, oldest first."""
-    table = compactions.c
-    mine = (table.session_id == session_id) & (table.agent_id == agent_id)
-    return rows(connection, sa.select(compactions).where(mine).order_by(table.number))
+    mine = matching(compactions, session_id=session_id, agent_id=agent_id)
+    query = sa.select(compactions).where(*mine).order_by(compactions.c.number)
+    return rows(connection, query)
 
 
 def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]]:

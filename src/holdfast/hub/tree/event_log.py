@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
-from holdfast.hub.store.events import announce
+from holdfast.hub.store.events import announce, tell
 from holdfast.hub.store.rows import Page, Row, fetch_page, matching, rows
 from holdfast.hub.store.tables import agent_contexts, audit, events, sessions
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
@@ -37,25 +38,31 @@ def list_page(
     kind: str | None = None,
 ) -> Page:
     """List audit events, newest first. An event belongs to the project of its session."""
-    query = sa.select(audit).order_by(audit.c.at_ms.desc(), audit.c.id)
+    query = sa.select(audit).where(*matching(audit, session_id=session_id, kind=kind))
+    query = query.order_by(audit.c.at_ms.desc(), audit.c.id)
     if project_id is not None:
         mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
         query = query.where(audit.c.session_id.in_(mine))
-    query = query.where(*matching(audit, session_id=session_id, kind=kind))
     return fetch_page(connection, query, limit, offset)
 
 
 def list_decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
     """List decisions that were taken under pressure, newest first. Audit events say when there was
     pressure; the snapshots of checkpoints hold the decisions."""
-    kinds = audit.c.kind.in_((PRESSURE, FREED))
-    where = kinds if session_id is None else kinds & (audit.c.session_id == session_id)
-    query = sa.select(audit).where(where).order_by(audit.c.at_ms.desc(), audit.c.id)
+    query = sa.select(audit).where(
+        audit.c.kind.in_((PRESSURE, FREED)), *matching(audit, session_id=session_id)
+    )
+    query = query.order_by(audit.c.at_ms.desc(), audit.c.id)
     windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in rows(connection, query.limit(MOST_EVENTS)):
         window = (row["session_id"] or "", row["agent_id"] or "")
         windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
-    chosen = [one for one, events in windows.items() if _was_under_pressure(events)][:MOST_WINDOWS]
+    pressed = (
+        window
+        for window, events in windows.items()
+        if any(event.get("zone") in ZONES for event in events)
+    )
+    chosen = list(islice(pressed, MOST_WINDOWS))
     decided = _read_decisions(connection, {session for session, _ in chosen})
     found = [
         {"session_id": session, "agent_id": agent or None, **one}
@@ -63,10 +70,6 @@ def list_decisions(connection: Connection, session_id: str | None = None) -> lis
         for one in under_pressure(decided.get((session, agent), ()), windows[session, agent])
     ]
     return sorted(found, key=lambda one: (-one["at_ms"], -(one["turn"] or 0)))
-
-
-def _was_under_pressure(events: list[dict[str, Any]]) -> bool:
-    return any(event.get("zone") in ZONES for event in events)
 
 
 def _read_decisions(
@@ -181,14 +184,13 @@ MOST_ANNOUNCED = 50  # of one batch; the newest are announced
 def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
     """Announce new alerts (`alert.raised`) and checked summaries with their briefs
     (`brief.given`)."""
-    wanted = [row for row in noted if row["kind"] in (PRESSURE, FREED)][-MOST_ANNOUNCED:]
-    if not wanted:
-        return
-    ids = {row["session_id"] for row in wanted if row["session_id"]}
-    query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(ids))
-    project_of = {row["id"]: row["project_id"] for row in rows(connection, query)}
+    wanted = [row for row in noted if row["kind"] in _TOLD_OF][-MOST_ANNOUNCED:]
+    session_ids = {row["session_id"] for row in wanted}
+    query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(session_ids))
+    project_of = {row["id"]: row["project_id"] for row in rows(connection, query)} if wanted else {}
     for row in wanted:
-        kind, body = _event_for(row)
+        kind, shown = _TOLD_OF[row["kind"]]
+        body = {name: (row["body"] or {}).get(name) for name in shown}
         announce(
             connection,
             kind,
@@ -199,25 +201,15 @@ def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
         )
 
 
-def _event_for(row: Row) -> tuple[str, dict[str, Any]]:
-    body = row["body"] or {}
-    if row["kind"] == PRESSURE:
-        return "alert.raised", {name: body.get(name) for name in ("level", "zone", "used_ratio")}
-    return "brief.given", {name: body.get(name) for name in ("number", "not_found", "restored")}
+_TOLD_OF = {
+    PRESSURE: ("alert.raised", ("level", "zone", "used_ratio")),
+    FREED: ("brief.given", ("number", "not_found", "restored")),
+}
 
 
 def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:
     for row in saved[-MOST_ANNOUNCED:]:
         snapshot = row["role_context"] or {}
-        announce(
-            connection,
-            "checkpoint.kept",
-            {
-                "checkpoint_id": row["compact_id"],
-                "agent_id": snapshot.get("agent_id") or "",
-                "trigger": snapshot.get("trigger"),
-            },
-            project_id=row["project_id"],
-            session_id=row["session_id"],
-            at_ms=row["updated_ms"],
-        )
+        shown = {"checkpoint_id": row["compact_id"], "agent_id": snapshot.get("agent_id") or ""}
+        shown |= {"trigger": snapshot.get("trigger")}
+        tell(connection, "checkpoint.kept", {**row, **shown}, *shown, at_ms=row["updated_ms"])

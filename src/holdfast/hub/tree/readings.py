@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.rows import Row, put, rows
+from holdfast.hub.store.rows import Row, matching, put, rows
 from holdfast.hub.store.tables import agent_contexts, audit, readings
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.window.audit import PRESSURE
@@ -27,6 +27,7 @@ KEPT_MS = 30 * DAY_MS
 MOST_KEPT = 2_000_000
 THINNED_AT_ONCE = 500  # rows in one cleaning, which holds up other writers
 TREND = 40
+MOST_STEP = 1 << 40
 _KEY = ("session_id", "agent_id", "chunk")
 
 
@@ -85,30 +86,24 @@ def list_readings(
     last_step: int | None = None,
 ) -> list[UsedAtStep]:
     """List the readings of one window between two steps, inclusive, oldest first."""
-    table = readings.c
-    query = sa.select(readings).where(table.session_id == session_id, table.agent_id == agent_id)
-    if first_step is not None:
-        query = query.where(table.chunk >= first_step // CHUNK)
-    if last_step is not None:
-        query = query.where(table.chunk <= last_step // CHUNK)
-    found = (one for row in rows(connection, query.order_by(table.chunk)) for one in _unpack(row))
-    return [
-        one
-        for one in found
-        if (first_step is None or one.step >= first_step)
-        and (last_step is None or one.step <= last_step)
-    ]
+    first, last = first_step or 0, MOST_STEP if last_step is None else last_step
+    chunks = readings.c.chunk.between(first // CHUNK, last // CHUNK)
+    query = _of_window(session_id, agent_id).where(chunks).order_by(readings.c.chunk)
+    found = (one for row in rows(connection, query) for one in _unpack(row))
+    return [one for one in found if first <= one.step <= last]
+
+
+def _of_window(session_id: str, agent_id: str) -> sa.Select[Any]:
+    return sa.select(readings).where(*matching(readings, session_id=session_id, agent_id=agent_id))
 
 
 def at_time(
     connection: Connection, session_id: str, agent_id: str, at_ms: int
 ) -> UsedAtStep | None:
     """Return the last reading of a window before a time."""
-    table = readings.c
-    mine = (table.session_id == session_id) & (table.agent_id == agent_id)
-    later = sa.select(readings).where(mine, table.last_ms >= at_ms).order_by(table.chunk).limit(1)
-    earlier = sa.select(readings).where(mine, table.last_ms < at_ms)
-    earlier = earlier.order_by(table.chunk.desc()).limit(1)
+    table, mine = readings.c, _of_window(session_id, agent_id)
+    later = mine.where(table.last_ms >= at_ms).order_by(table.chunk).limit(1)
+    earlier = mine.where(table.last_ms < at_ms).order_by(table.chunk.desc()).limit(1)
     found = [*rows(connection, earlier), *rows(connection, later)]
     before = [one for row in found for one in _unpack(row) if one.at_ms <= at_ms]
     return before[-1] if before else None
@@ -116,16 +111,10 @@ def at_time(
 
 def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
     """Return the first and the last stored step of a window."""
-    table = readings.c
-    mine = (table.session_id == session_id) & (table.agent_id == agent_id)
-    ends = connection.execute(
-        sa.select(sa.func.min(table.chunk), sa.func.max(table.chunk)).where(mine)
-    ).one()
-    if ends[0] is None:
-        return None
-    query = sa.select(readings).where(mine, table.chunk.in_(list(ends))).order_by(table.chunk)
-    found = rows(connection, query)
-    return found[0]["body"]["step"][0], found[-1]["body"]["step"][-1]
+    mine, chunk = _of_window(session_id, agent_id), readings.c.chunk
+    first = rows(connection, mine.order_by(chunk).limit(1))
+    last = rows(connection, mine.order_by(chunk.desc()).limit(1))
+    return (first[0]["body"]["step"][0], last[0]["body"]["step"][-1]) if first and last else None
 
 
 def trends(connection: Connection, sessions: Iterable[str]) -> dict[tuple[str, str], list[float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,17 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, Refused
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, put_new, rows, update
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    first,
+    matching,
+    newest_first,
+    put_new,
+    rows,
+    update,
+)
 from holdfast.hub.store.rows import get as get_row
 from holdfast.hub.store.rows import remove as remove_row
 from holdfast.hub.store.tables import (
@@ -147,91 +158,69 @@ def remove(connection: Connection, session_id: str) -> None:
 
 def stats(connection: Connection, now_ms: int) -> dict[str, Any]:
     """Count sessions: in total and by project."""
-    active = sa.case((_is_active(now_ms), 1), else_=0)
-    overview = connection.execute(
-        sa.select(
-            sa.func.count().label("total_sessions"),
-            sa.func.coalesce(sa.func.sum(active), 0).label("active_sessions"),
-            *(sa.func.coalesce(sa.func.sum(sessions.c[name]), 0).label(name) for name in TOTALS),
-            sa.func.coalesce(sa.func.min(sessions.c.started_ms), 0).label("oldest_ms"),
-            sa.func.coalesce(sa.func.max(sessions.c.started_ms), 0).label("newest_ms"),
-        )
-    ).one()
-    by_project = rows(
-        connection,
-        sa.select(
-            projects.c.name.label("project_name"),
-            projects.c.path.label("project_path"),
-            sa.func.count().label("session_count"),
-            sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0).label("total_tools"),
-        )
-        .join_from(sessions, projects)
-        .group_by(projects.c.id, projects.c.name, projects.c.path)
-        .order_by(sa.func.count().desc(), projects.c.path)
-        .limit(100),
-    )
+    sums: Row = {"active_sessions": sa.case((_is_active(now_ms), 1), else_=0)}
+    sums |= {name: sessions.c[name] for name in TOTALS}
+    columns: list[sa.ColumnElement[Any]] = [
+        sa.func.count().label("total_sessions"),
+        *(_sum(column).label(name) for name, column in sums.items()),
+        sa.func.min(sessions.c.started_ms).label("oldest"),
+        sa.func.max(sessions.c.started_ms).label("newest"),
+    ]
+    [found] = rows(connection, sa.select(*columns))
+    oldest, newest = found.pop("oldest"), found.pop("newest")
+    n, tools = found["total_sessions"], int(found["total_tools_used"])
+    by_project = sa.select(
+        *_PLACE,
+        sa.func.count().label("session_count"),
+        _sum(sessions.c.total_tools_used).label("total_tools"),
+    ).join_from(sessions, projects)
+    by_project = by_project.group_by(projects.c.id, projects.c.name, projects.c.path)
+    by_project = by_project.order_by(sa.func.count().desc(), projects.c.path).limit(100)
     return {
-        "overview": _overview({name: int(n) for name, n in overview._mapping.items()}),
+        "overview": {
+            **{name: int(value) for name, value in found.items()},
+            "total_tools": tools,
+            "avg_tools_per_session": tools / n if n else 0.0,
+            "oldest_session": row_times.to_iso(oldest),
+            "newest_session": row_times.to_iso(newest),
+        },
         "by_project": [
-            {
-                **row,
-                "session_count": int(row["session_count"]),
-                "total_tools": int(row["total_tools"]),
-            }
-            for row in by_project
+            {**row, "total_tools": int(row["total_tools"])} for row in rows(connection, by_project)
         ],
     }
 
 
-def _overview(sums: dict[str, int]) -> dict[str, Any]:
-    oldest, newest = sums.pop("oldest_ms"), sums.pop("newest_ms")
-    n, tools = sums["total_sessions"], sums["total_tools_used"]
-    return {
-        **sums,
-        "total_tools": tools,
-        "avg_tools_per_session": tools / n if n else 0.0,
-        "oldest_session": row_times.to_iso(oldest if n else None),
-        "newest_session": row_times.to_iso(newest if n else None),
-    }
+def _sum(column: Any) -> sa.ColumnElement[int]:
+    return sa.func.coalesce(sa.func.sum(column), 0)
 
 
 _PLACE = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
+_SHOWN = ("agent_type", "agent_id", "description", "started_ms", "created_ms", "session_id")
 
 
 def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]:
     """List running subtasks, newest first."""
     done = sa.select(sa.func.count()).where(actions.c.subtask_id == subtasks.c.id)
-    query = (
-        sa.select(
-            subtasks.c.id.label("subtask_id"),
-            subtasks.c.agent_type,
-            subtasks.c.agent_id,
-            subtasks.c.description,
-            subtasks.c.started_ms,
-            subtasks.c.created_ms,
-            subtasks.c.session_id,
-            tasks.c.request_id,
-            *_PLACE,
-            done.scalar_subquery().label("actions_count"),
-        )
-        .select_from(subtasks.join(tasks).join(requests).join(projects))
-        .where(subtasks.c.status == "running")
-        .order_by(subtasks.c.created_ms.desc(), subtasks.c.id.desc())
-    )
+    query = sa.select(
+        subtasks.c.id.label("subtask_id"),
+        *(subtasks.c[name] for name in _SHOWN),
+        tasks.c.request_id,
+        *_PLACE,
+        done.scalar_subquery().label("actions_count"),
+    ).select_from(subtasks.join(tasks).join(requests).join(projects))
+    query = query.where(subtasks.c.status == "running").order_by(*newest_first(subtasks))
     return rows(connection, query.limit(limit).offset(offset))
 
 
 def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) -> Page:
     """List active sessions with their project."""
     page = list_page(connection, limit, offset, now_ms=now_ms, active_only=True)
-    wanted = {row["project_id"] for row in page.rows if row["project_id"] is not None}
+    wanted = {row["project_id"] for row in page.rows} - {None}
     query = sa.select(projects.c.id, *_PLACE).where(projects.c.id.in_(wanted))
-    known = {row["id"]: row for row in rows(connection, query)} if wanted else {}
-    for row in page.rows:
-        place = known.get(row["project_id"], {})
-        row["project_path"] = place.get("project_path")
-        row["project_name"] = place.get("project_name")
-    return page
+    known = {row.pop("id"): row for row in rows(connection, query)}
+    nowhere = {"project_path": None, "project_name": None}
+    found = [{**row, **known.get(row["project_id"], nowhere)} for row in page.rows]
+    return replace(page, rows=found)
 
 
 def session_as_agent(session: Row) -> Row:
