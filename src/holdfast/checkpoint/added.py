@@ -56,14 +56,9 @@ def add(stored: str, given: Mapping[str, Iterable[str]], record: Record) -> str:
         for line in redact("\n".join(texts)).splitlines()  # a secret may have several lines
         if (words := flat(line, LINE_CHARS)).strip()
     ]
-    by_words = {one.text: one for one in (*read(stored), *reversed(new))}
-    for one in new:  # again, so that they are the newest
-        by_words[one.text] = by_words.pop(one.text)
-    return written([*by_words.values()][-MOST_LINES:])
-
-
-def written(lines: Iterable[AddedLine]) -> str:
-    return "\n".join(f"{one.kind} {one.turn} {one.text}" for one in lines)
+    fresh = {one.text: one for one in reversed(new)}
+    lines = [*(one for one in read(stored) if one.text not in fresh), *reversed(fresh.values())]
+    return "\n".join(f"{one.kind} {one.turn} {one.text}" for one in lines[-MOST_LINES:])
 
 
 def _marked(text: str, record: Record) -> str:

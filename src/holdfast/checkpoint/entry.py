@@ -1,7 +1,6 @@
 """One line of the index: what a checkpoint states about itself, without its content."""
 
 import json
-import time
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -17,8 +16,7 @@ from holdfast.text.timestamps import id_of, number
 from holdfast.wire import places
 
 NEWEST_READ = 400  # a hostile repository may contain any number of files ...
-NEWEST_READ_BYTES = 4 << 20  # ... of any size; 400 of ours have 4 MB ...
-AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
+NEWEST_READ_BYTES = 4 << 20  # ... of any size; 400 of ours have 4 MB
 
 
 class CheckpointFinding(msgspec.Struct, frozen=True):
@@ -96,10 +94,9 @@ def find_faults(path: str, found: checkpoint_file.ParsedCheckpoint) -> Iterator[
 
 
 def files_in(folder: str) -> list[str]:
-    """List files with a final name, newest first; those dated more than a day ahead come last."""
+    """List files with a final name, newest first."""
     names = [name for name in names_in(folder) if id_of(name)]
-    soon = time.strftime("%Y-%m-%d-%H%M%S", time.gmtime(time.time() + AHEAD_SECONDS))
-    names.sort(key=lambda name: (name[:17] <= soon, name[:17], number(id_of(name))), reverse=True)
+    names.sort(key=lambda name: (name[:17], number(id_of(name))), reverse=True)
     return [f"{folder}/{name}" for name in names]
 
 
