@@ -28,6 +28,7 @@ ASSUMED_FILES = 3  # of a task that names none, and of a folder
 LEAST_TOKENS = 2_000  # one percent of the smallest window
 MOST_TOKENS = 1 << 40
 MULTIPLIERS = {"refactor": 2.0, "implement": 1.5, "add": 1.2, "fix": 1.0, "update": 0.8}
+GIVEN = "as given in the plan"
 PUBLIC = (1.1, 2.7, 7.3)  # a tenth, half and nine tenths of public requests took less
 PUBLIC_WORTH = 6  # they count as much as so many tasks on this machine
 ALIKE = 2.0  # tasks of the same kind are similar up to this factor between their formulas
@@ -135,7 +136,7 @@ def tokens_of_size(size: int | None) -> int:
     return FILE_TOKENS if size is None else min(MOST_FILE_TOKENS, size // CHARS_PER_TOKEN)
 
 
-def estimate_of_plan(tokens: int, inputs: str = "as given in the plan") -> TaskEstimate:
+def estimate_of_plan(tokens: int, inputs: str = GIVEN) -> TaskEstimate:
     return TaskEstimate(tokens, tokens, tokens, inputs)
 
 

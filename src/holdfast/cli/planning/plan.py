@@ -21,6 +21,7 @@ from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan import past
+from holdfast.plan.estimate import GIVEN
 from holdfast.plan.fields import LONGEST_TITLE, slug
 from holdfast.plan.load import MOST_BYTES, decode_plan
 from holdfast.plan.planner import make_workflow
@@ -237,9 +238,9 @@ def _add_task(table: Table, piece: TaskPiece) -> None:
     words = Text(title)
     for line in lines:
         words.append(f"\n{line}", style="dim")
-    is_given = size.low_tokens == size.high_tokens
-    tokens = f"{size.tokens:,}" if is_given else about(size.tokens)
-    wide = "as given" if is_given else span(size.low_tokens, size.high_tokens)
+    tokens = f"{size.tokens:,}" if _is_given(piece) else about(size.tokens)
+    given = "as given" if size.inputs == GIVEN else "a share"
+    wide = given if _is_given(piece) else span(size.low_tokens, size.high_tokens)
     table.add_row("", words, tokens, Text("unknown" if size.is_unknown else wide, style="dim"))
 
 
@@ -249,14 +250,21 @@ def _lines(piece: TaskPiece) -> Iterator[str]:
     task = piece.task
     title = short(named(task.shown), LONGEST_TITLE)
     yield title if _is_made(task) else f"{inert(task.spec)} {title}"
-    yield f"= {piece.estimate.inputs}"
-    if before := list(dict.fromkeys(name.partition("/")[0] for name in task.depends)):
-        yield f"after {listed([inert(name) for name in before if name != task.spec], MOST_BEFORE)}"
+    if not _is_given(piece):
+        yield f"= {piece.estimate.inputs}"
+    wholes = dict.fromkeys(inert(name.partition("/")[0]) for name in task.depends)
+    if before := [name for name in wholes if name != task.spec]:
+        yield f"after {listed(before, MOST_BEFORE)}"
     if piece.of:
         yield step_of(piece.of.title)
     if piece.cut and (task.part or not piece.of):
         which = f"{listed(task.paths, MOST_FILES)}: " if task.part else ""
         yield short(named(f"{which}{piece.cut}"), 300)
+
+
+def _is_given(piece: TaskPiece) -> bool:
+    """Whether the plan gives its size, so that there is no range."""
+    return piece.estimate.low_tokens == piece.estimate.high_tokens
 
 
 def _is_made(task: PlanTask) -> bool:
