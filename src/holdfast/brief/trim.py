@@ -1,6 +1,7 @@
 """Choose items within a budget: pinned ones first, then those with the most worth per character,
 each compartment within its allotment."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -14,7 +15,6 @@ from holdfast.budget.compartments import (
     PREFERENCES,
     SAFETY,
     Allotment,
-    Compartment,
     Wish,
     allot,
     units,
@@ -153,18 +153,14 @@ def choose(
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
         return choice  # no lesser item takes room that these did not get
     known = [one for one in items if _competes(one) and choice.knows(one)]
-    sizes = [units(one.text) + PER_LINE for one in known]
-    by_density = sorted(range(len(known)), key=lambda at: known[at].worth / sizes[at], reverse=True)
-    ranked = [known[at] for at in by_density]
+    ranked = sorted(known, key=lambda one: -one.worth / (units(one.text) + PER_LINE))
     choice.lengthen(NEWS, choice.room // 2)
-    five = divided(weights(sections), shares or {})
-    could = dict(choice.spent)
-    for item, size in zip(known, sizes, strict=True):
-        name = of(item)
-        could[name] = could.get(name, 0) + size
-    free = Choice(sections, room)
-    free.take_each((*choice.taken, *ranked))
-    choice.allotment = allot(room, five, _wishes(choice, five, free, could, room))
+    five, wanted = divided(weights(sections), shares or {}), Counter(choice.spent)
+    for item in known:
+        wanted[of(item)] += units(item.text) + PER_LINE
+    pinned = choice.spent
+    wishes = {one.name: Wish(wanted[one.name], pinned.get(one.name, 0)) for one in five}
+    choice.allotment = allot(room, five, wishes)
     choice.take_each(choice.take_each(ranked, choice.allotment))
     return choice
 
@@ -180,21 +176,3 @@ def fill(choice: Choice, items: Sequence[BriefItem]) -> None:
 
 def _competes(item: BriefItem) -> bool:
     return not item.pinned and not item.is_spare and item.worth > 0
-
-
-def _wishes(
-    choice: Choice,
-    five: Sequence[Compartment],
-    free: Choice,
-    could: Mapping[str, int],
-    room: int,
-) -> dict[str, Wish]:
-    """Return what each compartment would get if worth alone decided (`free`), or everything it has,
-    up to its share."""
-    return {
-        one.name: Wish(
-            max(free.spent.get(one.name, 0), min(could.get(one.name, 0), one.part_of(room))),
-            choice.spent.get(one.name, 0),
-        )
-        for one in five
-    }
