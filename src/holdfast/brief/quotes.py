@@ -4,7 +4,6 @@ All share one limit of characters, the largest that fits; nothing decides which 
 is followed by what answered it, if there is room.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
@@ -40,7 +39,6 @@ PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
 NUMBERED_CHARS = 500  # where words have less room than that, their turn is not named
 WHERE_CHARS = 45  # where the rest of long words is
-NEW_WORDS = 2  # that stand in no other message
 SECTION, UNSURE = "said", "unsure"
 UNSURE_CHARS = 300
 UNSURE_REASON = "in the user's name, without a mark of the client"
@@ -160,7 +158,7 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     if given:
         held = single_marks(" ".join(given.split()))
         known = [rest for one in known if (rest := _without_given(one, held)) is not None]
-    kept = _as_many_as_fit(record, known, room)
+    kept = _as_many_as_fit(known, room)
     limit = _largest_limit(kept, room)
     found = [_item(one, limit) for one in kept]
     left = len(known) - len(kept) + (0 if given else record.turns_dropped)
@@ -203,21 +201,14 @@ def _without_given(quote: Quote, held: str) -> Quote | None:
     return replace(quote, text=f"… {quote.text[low:].lstrip()}") if low >= LEAST_CHARS else quote
 
 
-def _as_many_as_fit(record: Record, known: list[Quote], room: int) -> list[Quote]:
-    """Leave out as many as needed: first those that say nothing new ("go on"), then the oldest.
-    The last one stays."""
+def _as_many_as_fit(known: list[Quote], room: int) -> list[Quote]:
+    """Leave out the oldest, as many as needed; the last one stays."""
     over = _total(known, LEAST_CHARS) - room
-    if over <= 0:
-        return known
-    counts = Counter(word for turn in record.turns for word in set(turn.asked.split()))
-    say_new = {one: sum(counts[word] < 2 for word in set(one.text.split())) for one in known}
-    left_out = set[Quote]()
-    for quote in sorted(known[:-1], key=lambda one: say_new[one] >= NEW_WORDS):
-        if over + OLDER_CHARS <= 0:
-            break
-        left_out.add(quote)
-        over -= units(_text(quote, LEAST_CHARS)) + PER_LINE
-    return [one for one in known if one not in left_out]
+    left_out = 0
+    while over > 0 and left_out < len(known) - 1:
+        over -= units(_text(known[left_out], LEAST_CHARS)) + PER_LINE - OLDER_CHARS * (not left_out)
+        left_out += 1
+    return known[left_out:]
 
 
 def _largest_limit(kept: Sequence[Quote], room: int) -> int:
