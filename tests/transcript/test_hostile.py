@@ -263,13 +263,12 @@ def test_a_large_line_is_not_turned_into_a_tree_of_objects(
     assert tree.results[0].text == ""
 
 
-def test_deep_nesting_in_what_nobody_reads_costs_nothing(tmp_path: Path) -> None:
+def test_deep_nesting_costs_only_its_line(tmp_path: Path) -> None:
     deep = b"[" * 100_000 + b"]" * 100_000
     line = encoded(result(copy="DEEP")).replace(b'"DEEP"', deep)
-    [entry] = between(tmp_path, line)
-    assert isinstance(entry, Result)
-    assert entry.results[0].text == "done"
-    assert decoded(entry.tool_use_result) is None
+    counts = LineTally()
+    assert between(tmp_path, line, counts) == []
+    assert counts.torn == 1
 
 
 def test_an_attachment_that_is_no_object_is_none(tmp_path: Path) -> None:

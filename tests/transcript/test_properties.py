@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.transcript import GZIP_MAGIC
-from holdfast.transcript.entries import Entry, TranscriptLine, decode
-from holdfast.transcript.parse import LineTally, without_tool_result
+from holdfast.transcript.entries import Entry, TranscriptLine
+from holdfast.transcript.parse import LineTally
 from holdfast.transcript.reader import Reader, read
 from holdfast.transcript.steps import operations
 from tests.transcript.builders import (
@@ -120,25 +120,3 @@ def test_a_file_caught_while_growing_is_read_to_the_same_end(lines: list[Any], c
         assert told(early + list(reader)) == told(everything(path))
         assert reader.offset == len(data)
         assert (reader.tally.lines, reader.tally.torn) == (len(lines), 0)
-
-
-@pytest.mark.slow
-@given(JSON, JSON, st.text(max_size=20))
-def test_a_shortened_line_means_the_same(copy: Any, given_input: Any, words: str) -> None:
-    inside = {"a": 1, "toolUseResult": copy, "sourceToolAssistantUUID": words}
-    lines = [
-        result(copy={"pad": "x" * 3000, "more": copy, "in": inside}, agentId=words),
-        result(copy=words * 300, cwd="/elsewhere", version="3"),
-        answer("m", tool_use(given=given_input, pad="x" * 3000, more=inside)),
-        prompt(words * 300, z=inside),
-        {**result(copy="x" * 3000), "last": {"b": inside}},
-    ]
-    for data in map(encoded, lines):
-        assert decode(without_tool_result(data)) == decode(data)
-
-
-def test_a_large_second_copy_is_not_read() -> None:
-    data = encoded(result(copy={"stdout": "x" * 5000}))
-    short = without_tool_result(data)
-    assert len(short) < 1000
-    assert decode(short) == decode(data)

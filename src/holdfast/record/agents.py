@@ -3,7 +3,7 @@ them.
 """
 
 from holdfast.record.model import Agent, Call, Place, Record
-from holdfast.text.fence import plain_name
+from holdfast.text.fence import flat
 from holdfast.text.sentences import clip, head_and_tail
 
 # It answers later: in a file of its own, or with a message.
@@ -63,7 +63,7 @@ def _ended_op(agent: Agent) -> int:
 def one_line(name: str, most: int = 80) -> str:
     """Return a name that a call or its result gave, on one line and without quotation marks of
     ours: otherwise a part of it could pass for a line or a quotation of ours."""
-    return " ".join(plain_name(name[:most]).split())
+    return flat(name[:most], most)
 
 
 def id_in(text: str) -> str:

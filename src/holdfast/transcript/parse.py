@@ -1,13 +1,4 @@
-"""From the bytes of one line to an entry, with every line counted once in the tally.
-
-The client writes each result twice: as the model sees it, and as `toolUseResult`, which alone is
-48 % of the bytes of 161 real sessions. Leaving that copy unread makes parsing a fifth faster.
-
-Inside a JSON string every quote is escaped, so `,"name":` can only be a key; a suffix that parses
-as an object of its own begins at the top of the line; and so does a cut that leaves an object
-whole. Where any of that does not hold, the line is read whole. What stands between the copy and
-the next key is cut with it: nothing on clients up to 2.1.62, `sandboxed` on 2.1.325.
-"""
+"""From the bytes of one line to an entry, with every line counted once in the tally."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -19,7 +10,6 @@ from holdfast.transcript.blocks import (
     ToolResult,
     ToolUse,
     Usage,
-    check_object,
     decoded,
     without_blanks,
     words_within,
@@ -73,11 +63,6 @@ LEFT_ALONE = frozenset(
 MOST_TYPES = 64  # a hostile file could name a new type on every line
 LONGEST_TYPE = 64
 ALL_FURTHER = "(all further)"
-WORTH_CUTTING_BYTES = 2048
-TAIL_BYTES = 1024  # what follows the copy: ids, version, folder
-_COPY = b',"toolUseResult":'
-_NEXT = b',"sourceToolAssistantUUID":'
-_SIDECHAIN = b'"isSidechain":'
 _COMMANDS = ("<command-name>", "<local-command-")
 NO_USAGE = Usage()
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
@@ -137,20 +122,6 @@ class LineTally(msgspec.Struct):
         """Count one line and the names of its invalid fields."""
         self.misfit += 1
         self.misfit_fields.update(fields)
-
-
-def without_tool_result(data: bytes) -> bytes:
-    """Return the line without its `toolUseResult`; unchanged if that cannot be cut safely."""
-    end = data.rfind(_NEXT, -TAIL_BYTES)
-    start = data.find(_COPY, 0, end) if end > 0 else -1
-    if start < 0 or data.find(_SIDECHAIN, 0, start) < 0:  # it must not be in what is cut
-        return data
-    tail = data[end:]
-    try:
-        check_object(b"{" + tail[1:])
-    except UNDECODABLE:
-        return data
-    return data[:start] + tail
 
 
 def _answer(offset: int, line: TranscriptLine, data: bytes) -> Answer | None:
@@ -226,7 +197,7 @@ BUILDERS: dict[str, Callable[[int, TranscriptLine, bytes], Entry | None]] = {
 def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """Return the entry in one line; None if there is none. Raises Malformed and nothing else."""
     try:
-        line = decode(data if len(data) < WORTH_CUTTING_BYTES else without_tool_result(data))
+        line = decode(data)
     except UNDECODABLE:
         line = _second_try(data, tally)
     kind = line.type or _kind_of(line, data)
