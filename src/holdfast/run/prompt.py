@@ -56,15 +56,18 @@ DONE = (
     "Commit only where a task or the text of the plan asks for it.\n"
     "Nobody can answer questions: decide what is yours to decide, and say what you decided.\n"
     "Never act for a person. If a task asks somebody for a review, an approval or a decision, "
-    "prepare what they need and report the task as waiting, with whom it waits for and for what as "
-    "the reason. If the plan says that they gave it, go on.\n"
+    "prepare what they need.\n"
+    "Report such a task as waiting, with whom it waits for and for what as the reason. If the plan "
+    "says that they gave it, go on.\n"
     "If the plan says to stop and its condition is met (a check fails, nothing was found), report "
     "your task as waiting, with that as the reason.\n"
     "After such a task do not begin the next ones, and leave them out of the report.\n"
     "What you start in the background is ended when you end: wait for it and use its result.\n"
     "End with the report: the id of each task (it stands in brackets behind the title), and its "
-    "state. Report a task as failed only if you could not do it, with the reason. In the summary "
-    "say in a few lines what you did and what you found out: later sessions start there."
+    "state.\n"
+    "Report a task as failed only if you could not do it, with the reason.\n"
+    "In the summary say in a few lines what you did and what you found out: later sessions start "
+    "there."
 )
 
 
