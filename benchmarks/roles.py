@@ -1,11 +1,13 @@
-"""What sets the briefs of the four roles apart, on real sessions.
+"""What sets the briefs of the four roles apart, on real sessions and on one of five waves.
 
+    python -m benchmarks.roles                          # the one of five waves, built over HTTP
     python -m benchmarks.roles CORPUS_DIR [--sessions N]
+    python -m benchmarks.roles --write DIR              # its briefs, to be read cold
 
 A session gives cause for a brief of its own if it has what the role works with: subagents for an
-orchestrator, changed files or tests for a validator, changed files for a specialist. Where it
-does, a role is compared with the developer: is the brief another one, byte for byte, and how much
-of what the role works with stands in it.
+orchestrator, changed files for a validator and a specialist, failing commands for a validator.
+Where it does, a role is compared with the developer: is the brief another one, byte for byte, and
+how much of what the role works with stands in it.
 """
 
 from __future__ import annotations
@@ -16,17 +18,23 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from starlette.testclient import TestClient
+from tests.api.five_waves import Session
+
+from holdfast.api.app import create
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.roles import ROLES
+from holdfast.hub.store.store import Store
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
 
 Row = tuple[str, str, str]
 USUAL = "developer"
+SIZES = (500, 2000)  # tokens
 # What each works with; the developer is measured by the same.
 WORKS_WITH = {
     "orchestrator": ("agents",),
-    "validator": ("changed files", "tests and builds"),
+    "validator": ("changed files", "commands that fail"),
     "specialist": ("changed files",),
 }
 
@@ -47,7 +55,25 @@ def rows(corpus: Path, most: int | None = None) -> Iterator[Row]:
                 _share([(things[kind], briefs[name]) for things, briefs in cause])
                 for name in (role, USUAL)
             )
-            yield f"{role}: {kind} told (developer)", f"{told:.3f} ({usual:.3f})", "more"
+            yield f"{role}: {kind} told (developer)", f"{told:.3f} ({usual:.3f})", "not less"
+
+
+def five_waves(write: Path | None = None) -> Iterator[Row]:
+    """Over HTTP; a line is shared if it stands in the briefs of all four roles."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store.open(f"sqlite:///{folder}/holdfast.db")
+        session = Session(TestClient(create(store), "http://127.0.0.1:3847"))
+        for size in SIZES:
+            briefs = {role: session.brief(role, size) for role in (*ROLES, "main")}
+            lines = [set(briefs[role].splitlines()) for role in ROLES]
+            shared = len(set.intersection(*lines))
+            share = shared / (sum(map(len, lines)) / len(lines))
+            told = f"{share:.0%} ({shared} of {', '.join(str(len(one)) for one in lines)})"
+            yield f"lines shared by four roles, five waves, {size} tokens", told, "≤ 40%"
+        store.close()
+    if write is not None:
+        for role, text in briefs.items():
+            (write / f"{role}.md").write_text(f"{text}\n")
 
 
 def _records(corpus: Path, most: int | None) -> Iterator[Record]:
@@ -62,10 +88,11 @@ def _records(corpus: Path, most: int | None) -> Iterator[Record]:
 
 def _things(record: Record) -> dict[str, set[str]]:
     """What there is of each kind, by what a brief's item is known by."""
+    failing = {key for key, one in record.commands.items() if one.failed and not one.failed.closed}
     return {
         "agents": {str(one.place) for one in record.agents.values()},
         "changed files": {path for path, one in record.files.items() if one.edits},
-        "commands that failed once": {key for key, one in record.commands.items() if one.failed},
+        "commands that fail": failing,
     }
 
 
@@ -82,8 +109,9 @@ def _told(brief: Brief) -> set[str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("corpus", type=Path)
+    parser.add_argument("corpus", type=Path, nargs="?")
     parser.add_argument("--sessions", type=int)
+    parser.add_argument("--write", type=Path)
     given = parser.parse_args()
-    for row in rows(given.corpus, given.sessions):
+    for row in rows(given.corpus, given.sessions) if given.corpus else five_waves(given.write):
         print(*row, sep="  ")

@@ -218,7 +218,7 @@ def test_a_restore_without_a_snapshot_tells_all_that_the_store_knows(api: TestCl
     assert "wave 1 running: 0 of 1 tasks done (reading); 0 of 2 waves are over" in said
     assert "next: wave 2 pending: 0 of 1 tasks done (printing)" in said
     own_at, others_at = said.index(": parse the gauge file"), said.index("frontend fe-1, running")
-    assert said.index("## Its own task") < own_at < said.index("## Subagents") < others_at
+    assert said.index("## Your own task") < own_at < said.index("## Subagents") < others_at
     assert "tides.py*" in said
     assert "- refused.py" not in said, "a refused edit changes nothing"
     assert "looked_at.py*" not in said, "reading changes nothing"
