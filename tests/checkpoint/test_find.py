@@ -87,14 +87,12 @@ def test_what_cannot_be_found_is_said_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("C8")
-def test_a_line_is_traced_to_its_first_and_a_circle_ends() -> None:
-    first = an_entry(3, id="a")
-    second = an_entry(2, id="b", parent="a")
-    third = an_entry(1, id="c", parent="b")
-    stranger = an_entry(2, id="b", parent="", project="/q")
-    assert trace(third, [stranger, first, second, third]) == [third, second, first]
-    loop = an_entry(3, id="a", parent="c")
-    assert trace(third, [loop, second, third]) == [third, second, loop]
+def test_a_line_goes_back_to_the_first_that_is_left_of_the_window() -> None:
+    first = an_entry(3, id="a", iteration=1)
+    third = an_entry(1, id="c", iteration=3, parent="b")
+    stranger = an_entry(2, id="b", iteration=2, project="/q")
+    agents = an_entry(2, id="d", iteration=2, agent_id="a1")
+    assert trace(third, [stranger, first, agents, third]) == [third, first]
 
 
 @pytest.mark.requirement("C8")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from holdfast.checkpoint import index
+from holdfast.checkpoint import index, lineage
 from holdfast.checkpoint.entry import CheckpointEntry, from_file
 from holdfast.checkpoint.errors import (
     DamagedCheckpoint,
@@ -85,16 +85,10 @@ def newest_with_parent(
     here = sort_entries(index.of_project(project))
     found = [one for one in here if session_id and one.session_id == session_id] or here
     newest = _first([one for one in found if not one.agent_id] or found, project)
-    parent = _earlier(newest, here)
+    parent = next(iter(lineage.trace(newest, here)[1:]), None)
     if parent is None:
         raise FirstOfSession(f"{newest.id} is the only checkpoint of session {newest.session_id}")
     return parent, newest
-
-
-def _earlier(entry: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry | None:
-    window = entry.session_id, entry.agent_id, entry.project
-    line = (one for one in here if (one.session_id, one.agent_id, one.project) == window)
-    return next((one for one in line if one.iteration < entry.iteration), None)
 
 
 def full_path(word: str) -> str:
@@ -120,10 +114,10 @@ def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
 
 def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
     """Return the one before it in its window, else in the list."""
-    found = _earlier(latest, here) or next(iter(here[1:]), None)
-    if found is None:
+    found = [*lineage.trace(latest, here)[1:], *here[1:]]
+    if not found:
         raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
-    return found
+    return found[0]
 
 
 def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:

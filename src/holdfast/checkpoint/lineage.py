@@ -1,4 +1,4 @@
-"""The lineage of a checkpoint: its parents, back to the first, and what changed since."""
+"""The lineage of a checkpoint: those before it in its window, and what changed since."""
 
 from __future__ import annotations
 
@@ -31,15 +31,11 @@ def extend(document: Document, entries: Iterable[CheckpointEntry]) -> Document:
 
 
 def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Return this one, its parent, and so on to the first known; a circle ends where it closes. Ids
-    are unique only within a project, and a parent is of the same session."""
-    known = {(one.project, one.session_id, one.id): one for one in entries}
-    line = [entry]
-    while parent := known.get((entry.project, entry.session_id, line[-1].parent)):
-        if parent in line:
-            break
-        line.append(parent)
-    return line
+    """Return this one and those before it in its window that are left, the newest first."""
+    window = entry.project, entry.session_id, entry.agent_id
+    same = [one for one in entries if (one.project, one.session_id, one.agent_id) == window]
+    earlier = [one for one in same if one.iteration < entry.iteration]
+    return [entry, *sorted(earlier, key=lambda one: (one.iteration, *one.rank), reverse=True)]
 
 
 def compare(older: Document, newer: Document) -> list[SectionChange]:
