@@ -59,8 +59,11 @@ def _steps(
     before: tuple[str, ...] = ()
     share = _share_of_a_step(task)
     for step in task.open_subtasks:
-        sized = step if step.size_tokens is not None else replace(step, size_tokens=share)
+        takes_share = step.size_tokens is None and share is not None
+        sized = replace(step, size_tokens=share) if takes_share else step
         pieces = split_task(sized, room_tokens, estimate, groups)
+        if takes_share:
+            pieces = [replace(one, estimate=replace(one.estimate, inputs=SHARE)) for one in pieces]
         for piece in pieces:
             waiting = replace(piece.task, depends=before, phase=task.phase, parallel=False)
             cut = piece.cut or step_of(task.title)
