@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, Generic, TypeVar, cast
 
 from msgspec.structs import DecodeError
-from msgspec.values import converter, to_builtins, written
+from msgspec.values import BEYOND, converter, to_builtins, written
 
 Value = TypeVar("Value")
 
@@ -41,7 +42,7 @@ def format(data: bytes, *, indent: int = 2) -> bytes:
 def _read(data: bytes | str) -> Any:
     try:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8")
-        plain = json.loads(text, parse_constant=_refuse)
+        plain = json.loads(text, parse_float=_number, parse_constant=_refuse)
         if "\\u" in text:
             written(plain)  # half a character cannot be written
     except UnicodeDecodeError:
@@ -49,6 +50,11 @@ def _read(data: bytes | str) -> Any:
     except (ValueError, TypeError) as error:
         raise DecodeError(f"JSON is malformed: {error}") from None
     return plain
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else BEYOND
 
 
 def _refuse(name: str) -> Any:

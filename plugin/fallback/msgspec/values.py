@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -21,6 +21,8 @@ from msgspec.structs import SHAPES, Meta, Raw, UnsetType, ValidationError, shape
 
 Converter = Callable[[Any], Any]
 Value = TypeVar("Value")
+LEAST, MOST = -(1 << 63), (1 << 64) - 1
+BEYOND = 10**400  # stands for a number that no float holds, as 1e999
 
 
 def convert(value: Any, type: type[Value]) -> Value:
@@ -47,8 +49,9 @@ def converter(kind: Any) -> Converter:
         return _raw
     if kind in (dict, Mapping) or (origin or object) in (dict, Mapping) or _is_counter(origin):
         return _dict(origin or kind, inside or (Any, Any))
-    if (origin or kind) in (list, set, frozenset):
-        return _sequence(origin or kind, converter(inside[0] if inside else Any))
+    if (origin or kind) in (list, set, frozenset, Sequence):
+        make = list if origin is Sequence else origin or kind
+        return _sequence(make, converter(inside[0] if inside else Any))
     if (origin or kind) is tuple:
         return _tuple(inside or (Any, ...))
     if kind is float:
@@ -66,7 +69,7 @@ def _wrong(wanted: object, value: object) -> ValidationError:
 
 def _exactly(kind: type) -> Converter:
     def check(value: Any) -> Any:
-        if type(value) is not kind:
+        if type(value) is not kind or (kind is int and not LEAST <= value <= MOST):
             raise _wrong(kind.__name__, value)
         return value
 
@@ -74,7 +77,7 @@ def _exactly(kind: type) -> Converter:
 
 
 def _float(value: Any) -> float:
-    if type(value) not in (int, float):
+    if type(value) not in (int, float) or value == BEYOND:
         raise _wrong("float", value)
     return float(value)
 
