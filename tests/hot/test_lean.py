@@ -284,9 +284,8 @@ def test_a_restore_loads_nothing_that_reads_transcripts_or_writes_checkpoints(
     tmp_path: Path,
 ) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
-    saving, compiled = _watched("PreCompact", path)
+    saving, _ = _watched("PreCompact", path)
     assert {"holdfast.record.reader", "holdfast.checkpoint.write"} <= saving
-    assert compiled == ""  # the first text that a process compiles takes it 1 ms
     restoring, compiled = _watched("SessionStart", path, source="compact")
     assert "holdfast.brief.compose" in restoring
     assert {one for one in restoring if one.startswith("holdfast.checkpoint")} == set()

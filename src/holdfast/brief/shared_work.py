@@ -52,7 +52,7 @@ def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefIt
         if words := _state(one, told):
             yield BriefItem("agents", words, 0.01 / (1 + age), "saved", order=20 + age)
     for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
-        text = f"in another session, {_who(one) or 'agent'}, {_status(one)}: {_words(one, 120)}"
+        text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: {_words(one, 120)}"
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     yield from _messages(_rows(work, "recent_messages"))
     for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
@@ -110,7 +110,7 @@ def _subtasks(parts: Sequence[Row], at_ms: object, reader: str) -> Iterator[Brie
             continue
         changed_ms = one.get("completed_ms") or one.get("started_ms")
         stood = f"{_status(one)}{f' {_clock(changed_ms)}' if changed_ms else ''}{by_store}"
-        who = "" if section == "own" else _who(one)
+        who = "" if section == "own" else _name_of(one)
         begins = f"{who}{', ' if who else ''}{stood}: "
         begins += flat(_field(one, "description"), 400 if section == "own" else 160)
         waits = [flat(name, 80) for name in one.get("blocked_by") or () if isinstance(name, str)]
@@ -173,7 +173,7 @@ def _state(state: Row, told: set[str]) -> str:
         if words and key not in NOT_TOLD and not is_told and words not in values.values():
             values[key] = words
     rest = "; ".join(f"{key.replace('_', ' ')}: {words}" for key, words in values.items())
-    return f"{_who(state)}, {_status(state)}: {rest}" if rest else ""
+    return f"{_name_of(state)}, {_status(state)}: {rest}" if rest else ""
 
 
 def plain_words(value: object, depth: int = 4) -> str:
@@ -193,7 +193,7 @@ def _names(subtask: Row) -> set[str]:
     return {flat(_field(subtask, "description"), 200), _field(subtask, "agent_id")}
 
 
-def _who(row: Row) -> str:
+def _name_of(row: Row) -> str:
     kind, name = flat(_field(row, "agent_type"), 40), flat(_field(row, "agent_id"), 60)
     return f"{kind} {name}" if kind and name and kind != name else kind or name
 

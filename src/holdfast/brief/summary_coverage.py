@@ -62,13 +62,13 @@ def measure(summary: str, record: Record, nearness: Nearness | None = None) -> l
     parts = [_parts(known, one) for one in _items(record)]
     if nearness is not None:
         _add_meaning([part for some in parts for part in some], known, nearness)
-    return sorted((_whole(some) for some in parts), key=lambda one: one.share)
+    return sorted((_joined(some) for some in parts), key=lambda one: one.share)
 
 
 def missing(found: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
     """Return those that neither the summary nor this text holds."""
     known = SummaryWords(given)
-    return [one for one in found if not (one.is_found or _whole(_parts(known, one.item)).is_found)]
+    return [one for one in found if not (one.is_found or _joined(_parts(known, one.item)).is_found)]
 
 
 def _items(record: Record) -> Iterator[BriefItem]:
@@ -114,7 +114,7 @@ def _sentences(item: BriefItem) -> list[str]:
     return prose or texts
 
 
-def _whole(parts: list[_Part]) -> MeasuredItem:
+def _joined(parts: list[_Part]) -> MeasuredItem:
     """Return the item with the mean share of its parts, and the passage of the least found one."""
     least = min(parts, key=lambda part: part.share)
     share = sum(part.share * part.weight for part in parts) / sum(part.weight for part in parts)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Agent(NamedTuple):
+class CodingAgent(NamedTuple):
     """One agent: its name on the command line, what people call it, how the version of its lines
     begins, and its limit where a share of the window decides it. `lacks` are the abilities that do
     not work with it, each with the reason if there is one to tell."""
@@ -50,8 +50,8 @@ CLAUDES = (
 STEERING = "list of what the summariser should keep"
 SUMMARY = "how much of each item the summary holds"
 ABILITIES = ("how full the window is", HISTORY, SUMMARY, *LIVE, STEERING, *CLAUDES)
-CLAUDE = Agent("claude", "Claude Code")
-CODEX = Agent(
+CLAUDE = CodingAgent("claude", "Claude Code")
+CODEX = CodingAgent(
     *("codex", "Codex", codex.VERSION),
     window_tokens=258_400,
     states=0.95,
@@ -59,7 +59,7 @@ CODEX = Agent(
     limit_setting="model_auto_compact_token_limit",
     lacks={STEERING: "Codex takes none", **dict.fromkeys(CLAUDES, "")},
 )
-COPILOT = Agent(
+COPILOT = CodingAgent(
     *("copilot", "Copilot", copilot.VERSION),
     window_tokens=128_000,
     compacts_at=0.95,
@@ -105,7 +105,7 @@ def session_of(transcript: "Path") -> str:
     return name[-SESSION_CHARS:] if agent_of(transcript) is CODEX else name
 
 
-def agent_of(transcript: str | os.PathLike[str]) -> Agent:
+def agent_of(transcript: str | os.PathLike[str]) -> CodingAgent:
     """The agent that wrote a transcript."""
     path = os.fspath(transcript)
     if codex.is_codex(path):
@@ -113,6 +113,6 @@ def agent_of(transcript: str | os.PathLike[str]) -> Agent:
     return COPILOT if copilot.is_copilot(path) else CLAUDE
 
 
-def with_own_limit(version: str) -> Agent | None:
+def with_own_limit(version: str) -> CodingAgent | None:
     """The agent whose lines have this version, unless it is Claude Code."""
     return next((one for one in AGENTS if one.version and version.startswith(one.version)), None)

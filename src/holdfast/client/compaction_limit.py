@@ -70,7 +70,7 @@ def find(
 
 
 def _stated_by(
-    agent: agents.Agent, stated: int, switches: LimitSettings, used_tokens: int
+    agent: agents.CodingAgent, stated: int, switches: LimitSettings, used_tokens: int
 ) -> CompactionLimit:
     """Another agent states a share of its window, and compacts at a share or where its settings
     say."""

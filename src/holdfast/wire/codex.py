@@ -27,7 +27,7 @@ def is_codex(path: str) -> bool:
     return path.rpartition("/")[2].startswith(PREFIX)
 
 
-class Translator:
+class CodexTranslator:
     """Translates the lines of one rollout in order. What it knows of the lines before is little:
     without the first lines of the file, only session, folder and version are missing."""
 

@@ -27,7 +27,7 @@ def is_copilot(path: str) -> bool:
     return parts[-1] == NAME and parts[-3:-2] == [ABOVE]
 
 
-class Translator:
+class CopilotTranslator:
     """Translates the lines of one session in order."""
 
     __slots__ = ("_cwd", "_session", "_used", "_version")

@@ -6,11 +6,11 @@ from holdfast.wire import codex, copilot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Translator = codex.Translator | copilot.Translator
+    Translator = codex.CodexTranslator | copilot.CopilotTranslator
 
 
 def translator_for(path: str) -> Translator | None:
     """Nothing for Claude Code's own."""
     if codex.is_codex(path):
-        return codex.Translator()
-    return copilot.Translator() if copilot.is_copilot(path) else None
+        return codex.CodexTranslator()
+    return copilot.CopilotTranslator() if copilot.is_copilot(path) else None

@@ -38,13 +38,13 @@ ADVICE = {
 Table = dict[str, tuple[Any, Callable[[Row], Any]]]
 
 
-def _held(name: str) -> Callable[[Row], Any]:
+def _field(name: str) -> Callable[[Row], Any]:
     return lambda row: row["health"].get(name)
 
 
 SHORT: Table = {
     "zone": (str, lambda row: row["health"].get("zone") or "unknown"),
-    "alert": (str | None, _held("alert")),
+    "alert": (str | None, _field("alert")),
     "usage_percent": (float, lambda row: round(100 * capacity.used_ratio(row), 2)),
     "estimated": (bool, lambda row: bool(row["health"].get("estimated", True))),
     "minutes_remaining": (str, lambda row: _minutes(row["health"].get("minutes_left"))),
@@ -64,7 +64,7 @@ WHOLE: Table = {
 AGENT: Table = {
     "agent_id": (str, lambda row: row["agent_id"] or row["session_id"]),
     "session_id": (str, lambda row: row["session_id"]),
-    "agent_type": (str | None, _held("agent_type")),
+    "agent_type": (str | None, _field("agent_type")),
     "is_main": (bool, lambda row: not row["agent_id"]),
     "updated_at": (str | None, lambda row: row_times.to_iso(row["updated_ms"])),
     "used_tokens": (int, lambda row: row["used_tokens"]),
@@ -74,11 +74,12 @@ AGENT: Table = {
         lambda row: max(row["health"].get("compactions") or 0, row["compact_count"]),
     ),
     **{
-        name: (int | None, _held(name)) for name in ("edge_tokens", "ops_left_low", "ops_left_high")
+        name: (int | None, _field(name))
+        for name in ("edge_tokens", "ops_left_low", "ops_left_high")
     },
-    "used_ratio": (float | None, _held("used_ratio")),
+    "used_ratio": (float | None, _field("used_ratio")),
     **{
-        name: (str | None, _held(name))
+        name: (str | None, _field(name))
         for name in (
             *("basis", "forecast_basis", "model"),
             *("client_version", "checkpoint_trigger", "machine"),

@@ -343,7 +343,7 @@ async def list_contexts(
     return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
 
 
-class AgentReport(fields.Body):
+class ProgressReport(fields.Body):
     """What an agent says of its own work; it stands in `role_context` of its context."""
 
     progress: Annotated[int, Field(ge=0, le=100)] | fields.Text | None = Field(
@@ -359,7 +359,7 @@ ReportMade = answer("AgentReported", success=bool, context=Context)
 
 
 @router.patch("/api/agent-contexts/{context_id}", response_model=ReportMade, responses=NOT_FOUND)
-async def report(context_id: fields.IdPath, body: AgentReport, db: Db) -> Response:
+async def report(context_id: fields.IdPath, body: ProgressReport, db: Db) -> Response:
     """Report how far an agent is. `current_task`, `blockers`, `spawned_at` and `tool_counts` of its
     `role_context` follow its subtask and its calls. With another task, `progress`, `next_steps` and
     `progress_summary` begin anew."""

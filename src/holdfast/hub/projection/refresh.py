@@ -232,7 +232,7 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
         "project_id": project_id,
         "hierarchy": hierarchy(project, newest_request, listed, parts),
         "waves": waves.shown(listed),
-        "open_elsewhere": list(map(subtask, _elsewhere(connection, session, now_ms))),
+        "open_elsewhere": list(map(subtask, _open_subtasks(connection, session, now_ms))),
         "recent_messages": list(map(message, _newest(connection, messages, here, MOST_MESSAGES))),
         **_of_calls(connection, session_id, now_ms),
         "blocking": [
@@ -264,7 +264,7 @@ def _subtasks(connection: Connection, where: Any) -> list[Row]:
     return rows(connection, query.limit(MOST_SUBTASKS))
 
 
-def _elsewhere(connection: Connection, session: Row, now_ms: int) -> list[Row]:
+def _open_subtasks(connection: Connection, session: Row, now_ms: int) -> list[Row]:
     """List open work of agents in other live sessions of this project."""
     table = sessions.c
     others = sa.select(table.id).where(
