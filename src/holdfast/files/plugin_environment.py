@@ -4,7 +4,7 @@ The plugin's launcher runs this file as it is, with the standard library alone, 
 installed. An environment is named by the packages it holds, so an update that needs others builds
 its own beside it; one that no process uses any more is removed.
 
-`plugin_environment.py start|tell|build ROOT DATA HOME`
+`plugin_environment.py start|tell|build|missing ROOT DATA HOME`
 """
 
 from __future__ import annotations
@@ -36,12 +36,17 @@ FAILED = (
     "compaction; its commands, search and the dashboard are missing. A new session tries again; "
     "details are in {log}."
 )
+NOT_BUILT = "its environment is not built yet; a session that starts builds it in the background"
 
 
 def main(arguments: list[str]) -> None:
     word, (root, data, home) = arguments[0], map(Path, arguments[1:])
     if word == "build":
-        return build(root, data)
+        return build(root, data, _named(root))
+    if word == "missing":
+        known = state(data)
+        has_failed = known.get("state") == "failed"
+        sys.exit(f"holdfast: {_failure(data, known) if has_failed else NOT_BUILT}")
     message = start(root, data, home) if word == "start" else ""
     message = message or tell(root, data)
     if message:
@@ -72,23 +77,25 @@ def start(root: Path, data: Path, home: Path) -> str:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     _replace(home / "plugin", f"{data}\n")
     name = _named(root)
-    if (data / name / "ready").is_file():
-        remove_unused(data, but=name)
-        return ""
-    known = state(data)
-    is_same = known.get("name") == name
-    if is_same and known["state"] == "failed" and time.time() - known["at"] < RETRY_SECONDS:
-        return ""
-    with (data / "environment.lock").open("w") as lock:
+    log, lock = (data / "environment.log").open("ab"), (data / "environment.lock").open("w")
+    with log, lock:
         if not locked(lock):
             return ""  # another session builds it
-    with (data / "environment.log").open("ab") as log:
+        if (data / name / "ready").is_file():
+            remove_unused(data, but=name)
+            return ""
+        known = state(data)
+        is_same = known.get("name") == name
+        if is_same and known["state"] == "failed" and time.time() - known["at"] < RETRY_SECONDS:
+            return ""
+        _save(data, name, "building")
         subprocess.Popen(
             [sys.executable, "-I", "-S", __file__, "build", str(root), str(data), str(home)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
+            pass_fds=[lock.fileno()],  # it holds the lock until it ends
         )
     if is_same:
         return ""  # it was announced before the first try
@@ -106,55 +113,61 @@ def tell(root: Path, data: Path) -> str:
         return ""
     told.touch()
     if known["state"] == "failed":
-        return FAILED.format(words=known["words"], log=data / "environment.log")
+        return _failure(data, known)
     return ENDED
 
 
-def build(root: Path, data: Path) -> None:
-    """Build the environment, unless another session does."""
-    with (data / "environment.lock").open("w") as lock:
-        if not locked(lock):
-            return
-        name = _named(root)
-        folder = data / name
-        if (folder / "ready").is_file():
-            return
-        _save(data, name, "building")
-        try:
-            _install(root, folder)
-        except (OSError, subprocess.SubprocessError) as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            _save(data, name, "failed", _in_words(error))
-            return
-        (folder / IN_USE).touch()
-        (folder / "ready").touch()
-        link = data / f"{LINK}.new"
-        link.unlink(missing_ok=True)
-        link.symlink_to(folder)
-        link.replace(data / LINK)
-        (data / "told-failure").unlink(missing_ok=True)
-        _save(data, name, "ready")
-        remove_unused(data, but=name)
+def _failure(data: Path, known: dict[str, Any]) -> str:
+    return FAILED.format(words=known["words"], log=data / "environment.log")
+
+
+def build(root: Path, data: Path, name: str) -> None:
+    """Build the environment. The caller has locked the folder for us."""
+    folder = data / name
+    try:
+        _install(root, folder)
+    except (OSError, subprocess.SubprocessError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        _save(data, name, "failed", _in_words(error))
+        return
+    for mark in (IN_USE, "ready"):
+        (folder / mark).touch()
+    link = data / f"{LINK}.new"
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder)
+    link.replace(data / LINK)
+    (data / "told-failure").unlink(missing_ok=True)
+    _save(data, name, "ready")
+    remove_unused(data, but=name)
 
 
 def _install(root: Path, folder: Path) -> None:
-    """uv if it is there, else venv and pip: both with the user's own settings."""
-    deadline = time.monotonic() + BUILD_SECONDS
-    shutil.rmtree(folder, ignore_errors=True)
-    python = str(folder / "bin" / "python")
-    uv = shutil.which("uv")
-    if uv:
-        _run(
-            [uv, "venv", "--no-python-downloads", "--python", sys.executable, str(folder)], deadline
+    """With uv if it is there, else or if that fails with venv and pip: each with the user's own
+    settings, and an index or a certificate may be known to pip alone."""
+    python, uv = str(folder / "bin" / "python"), shutil.which("uv")
+    ways = [
+        (
+            [sys.executable, "-I", "-m", "venv", str(folder)],
+            [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"],
         )
-        install = [uv, "pip", "install", "--python", python]
-    else:
-        _run([sys.executable, "-I", "-m", "venv", str(folder)], deadline)
-        install = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    ]
+    if uv:
+        make = [uv, "venv", "--no-python-downloads", "--python", sys.executable, str(folder)]
+        ways.insert(0, (make, [uv, "pip", "install", "--python", python]))
     wheels = [str(wheel) for wheel in sorted((root / WHEELS).glob("*.whl"))]
-    _run([*install, "--require-hashes", "-r", str(root / LOCK)], deadline)
-    _run([*install, "--no-deps", *wheels], deadline)
-    _run([python, "-I", "-c", "import holdfast.cli.start, msgspec"], deadline)
+    deadline = time.monotonic() + BUILD_SECONDS
+    while ways:
+        make, install = ways.pop(0)
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            _run(make, deadline)
+            _run([*install, "--require-hashes", "-r", str(root / LOCK)], deadline)
+            _run([*install, "--no-deps", *wheels], deadline)
+            _run([python, "-I", "-c", "import holdfast.cli.start, msgspec"], deadline)
+            return
+        except OSError:
+            if not ways:
+                raise
 
 
 def _run(command: list[str], deadline: float) -> None:
