@@ -41,7 +41,7 @@ BACK = (
     f"SessionStart(compact), 5 MB, {OTHERS:,} checkpoints in the index, {ROWS:,} rows in the store"
 )
 COLD = "the same, the transcript never read before"
-TO_REACH = {FIRST: 12, LARGE: 60, BACK: 8}
+TO_REACH = {FIRST: 20, LARGE: 60, BACK: 10}
 JQ_SAVE, JQ_BACK = "`bash` + `stat` + `jq`: save, 5 MB", "`bash` + `stat` + `jq`: restore"
 JQ_LARGE = "`bash` + `stat` + `jq`: save, 100 MB"
 CHAIN_SAVE = r"""

@@ -75,10 +75,6 @@ def _wake(teller: str) -> Any:
     gc.disable()  # a process of a tenth of a second has nothing to collect
     _find_libraries()
     _load("holdfast.wire.bytecode").survive_cut_files()  # events import more when they need it
-    if teller == "dispatch":  # every event needs msgspec, and no other module here does
-        from holdfast.hook import lean_msgspec
-
-        lean_msgspec.load()
     return _load("holdfast.events." + teller)
 
 
