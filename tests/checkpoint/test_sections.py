@@ -120,10 +120,21 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "e.py (turn 2)",
         "d.py (turn 2, in all +2 -0 lines)",
-        "c2.py:10 (turn 1, in all +2 -1 lines): “It drops null fields. Fix it:”, `+ ebb = 3`",
+        "c2.py:10 (turn 1, in all +2 -1 lines): “It drops null fields. Fix it:”",
         "c.py (turn 1)",
-        "b.py (turn 1): removed since",
-        "a.py:10 (turn 1, in all +2 -1 lines): `+ ebb = 3`",
+        "b.py (turn 1): “Step 3.”, removed since",
+        "a.py:10 (turn 1, in all +2 -1 lines)",
+    ]
+
+
+@pytest.mark.requirement("C14")
+def test_an_edit_without_words_gets_the_answer_of_its_turn(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/a.py").runs("make", "2 passed")
+    session.says("The gauge's hours are reported now.").user("And the moon?")
+    session.edits("/work/project/b.py")
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "b.py (turn 2)",
+        "a.py (turn 1): “The gauge's hours are reported now.”",
     ]
 
 

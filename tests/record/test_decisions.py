@@ -63,11 +63,13 @@ def test_what_the_user_types_on_interrupting_is_a_decision(tmp_path: Path) -> No
     assert one.question == "interrupted: First I commit. Now the north:"
 
 
-def test_a_checkpoint_calls_no_prompt_a_decision(tmp_path: Path) -> None:
+def test_a_checkpoint_calls_only_short_replies_decisions(tmp_path: Path) -> None:
     session = Session().user("Draw the tides.").says("Drawn. Shall I print them?").user("yes")
-    session.says("Printed. Anything else?").user("the moon is not correct [Image]")
+    session.says("Printed. Anything else?").user("the moon of the north is not correct [Image]")
     session.says("Now the moon:").user("[Request interrupted by user]").user("continue")
-    assert [*decisions(session.record(tmp_path))] == []
+    assert [*decisions(session.record(tmp_path))] == [
+        "turn 2: “Drawn. Shall I print them?” → “yes”"
+    ]
 
 
 def test_an_answer_stands_beside_the_whole_question(tmp_path: Path) -> None:

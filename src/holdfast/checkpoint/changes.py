@@ -18,14 +18,14 @@ from holdfast.record.model import (
     Record,
     describe_unread,
 )
-from holdfast.record.turns import began, turn_number
+from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted, single_marks
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, clip_start
 
 SHORT_CHARS = 200
 COMMAND_CHARS = 400  # whole, but for scripts
-LATER_CHARS = 80
+LATER_CHARS, ANSWER_CHARS = 80, 160
 EDITED_SHARE = 0.8  # of the room: for files with words
 OUTPUT_CHARS = 600  # of a failed command
 MOST_OLDER, MOST_RUNS = 3, 5
@@ -106,9 +106,17 @@ def _find_changes(record: Record) -> Iterator[Change]:
         yield Change(place.op if place else record.op, text, paths, is_commit=True)
     said = ""
     for path, used in loose:
-        words = used.said * (used.said != said)
+        told = used.said or _answer(record, used.edited)
+        words = told * (told != said)
         yield Change(used.edited.op, _describe_edit(record, path, used, words, bool(held)), [path])
-        said = used.said or said
+        said = told or said
+
+
+def _answer(record: Record, place: Place) -> str:
+    """Return head and end of the answer of the turn in which an edit was made."""
+    turn = turn_at(record, place)
+    is_answered = turn and turn.said_op >= place.op and not turn.works_on and not turn.interrupted
+    return both_ends(turn.said, ANSWER_CHARS) if turn and is_answered else ""
 
 
 def _above(path: str) -> list[str]:
@@ -164,8 +172,8 @@ def _line_of(used: FileUse) -> str:
 
 
 def _describe_edit(record: Record, path: str, used: FileUse, words: str, is_loose: bool) -> str:
-    """Return a file with what was said at its newest edit, and the first line that it changed."""
-    told = [quoted(words)] * bool(words) + [code(used.change, SHORT_CHARS)] * bool(used.change)
+    """Return a file with what the model said at its newest edit, or at the end of that turn."""
+    told = [quoted(words)] * bool(words)
     told += ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [

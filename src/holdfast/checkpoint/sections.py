@@ -7,6 +7,7 @@ that need more. What does not fit is counted in a line of its own.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ from holdfast.checkpoint.room import (
 )
 from holdfast.record import open_items, shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.decisions import Decided, find_decisions
+from holdfast.record.decisions import INTERRUPTED, Decided, find_decisions
 from holdfast.record.model import Place, Record, ShownPlan, Task, Turn
 from holdfast.record.replies import REFUSED, TERSE_CHARS, is_answer, question_at_end, width
 from holdfast.record.turns import began, describe_stop, turn_number, unsure_texts
@@ -34,10 +35,10 @@ from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, clip_last
 
 ADDED_SHARE = 0.2  # for all lines that the model added
-# How much of its room the newest turns take whole, then those with words and answer on one line,
-# then those with words only.
-WORDS_CHARS, ANSWER_CHARS, LEAST_CHARS = 160, 120, 80
-TURN_TIERS = ((0.4, ENDLESS), (0.8, WORDS_CHARS), (1.0, LEAST_CHARS))
+# What the words of a turn get, and the same for its answer: the most that fits for all turns. With
+# the least, words stand without an answer.
+TURN_CHARS, LEAST_CHARS = (ENDLESS, 1600, 800, 400, 240, 160, 100), 80
+MOST_NEWEST, NEWEST_TIMES, LAST_TURN_CHARS = 3, 3, 1000  # what the newest turns get more
 SAID_CHARS, LAST_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1500, 800, 400, 240, 200
 MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
 MOST_AGENTS = 3
@@ -160,10 +161,12 @@ def decisions(record: Record) -> Iterator[str]:
 
 
 def _decided(record: Record) -> Iterator[Decided]:
-    """Yield answers to the questions of tools, words at a refused call, and what the model labels.
-    A prompt that follows a question stands with it among the turns: not each decides something."""
+    """Yield answers to the questions of tools, words at a refused call, short replies to the model,
+    and what it labels. A longer prompt stands among the turns: not each decides something."""
     for one in find_decisions(record):
-        if one.by == "model" or one.text != one.asked or one.question.startswith(REFUSED):
+        is_reply = one.text == one.asked and not one.question.startswith(REFUSED)
+        is_long = width(one.text) > TERSE_CHARS or one.question.startswith(INTERRUPTED)
+        if not (is_reply and is_long):
             yield one
 
 
@@ -260,61 +263,56 @@ def _in_progress(record: Record) -> Iterator[str]:
 
 
 def _turns(record: Record, room: int) -> list[str]:
-    """Return the turns in order: the newest in full, older ones on one line each, and the number
-    of those before. The first one, which says what the session is about, always stands."""
+    """Return the turns in order, each with as much of its words and its answer as fits for all.
+    Where even little does not fit, the oldest lose their answers, and then are counted; the first
+    one, which says what the session is about, always stands."""
     known = [(at, one) for at, one in enumerate(record.turns) if one.asked or one.edited]
-    whole = [_turn(record, at, one, ENDLESS) for at, one in known]
-    if size(whole) <= room and not record.turns_dropped:
-        return whole
-    begin = [_turn(record, *known[0], LEAST_CHARS)] if known else []
-    room -= size([*begin, _left_out(record, known)])
-    items: list[str] = []
-    tiers = iter(TURN_TIERS)
-    share, most = next(tiers)
-    for at, turn in reversed(known[1:]):
-        item = _turn(record, at, turn, most)
-        while size([*items, item]) > room * share and (tier := next(tiers, None)):
-            is_newest, (share, most) = not items, tier
-            item = _turn(record, at, turn, int(room * TURN_TIERS[0][0]) if is_newest else most)
-        if size([*items, item]) > room:
-            break
-        items.append(item)
-    left = known[1 : len(known) - len(items)]
-    return [*begin, *[_left_out(record, left)] * bool(left or record.turns_dropped), *items[::-1]]
+    older = known[:-MOST_NEWEST]
+    for most in TURN_CHARS:
+        whole = [_turn(record, at, one, most) for at, one in older]
+        newest = [_turn(record, at, one, NEWEST_TIMES * most) for at, one in known[len(older) :]]
+        if size([*whole, *newest]) <= room:
+            return whole + newest
+    short = [_turn(record, at, one, LEAST_CHARS) for at, one in older]
+
+    def shorten(count: int) -> list[str]:
+        if count <= len(older):
+            return short[:count] + whole[count:] + newest
+        end = count - len(older) + 1
+        return [short[0], _left_out(record, known[1:end]), *short[end:], *newest]
+
+    counts = range(max(1, 2 * len(older)))
+    fitting = bisect_left(counts, True, key=lambda count: size(shorten(count)) <= room)
+    return shorten(min(fitting, counts[-1]))
 
 
 def _left_out(record: Record, turns: Sequence[tuple[int, Turn]]) -> str:
     """Return a line that says which turns are not shown."""
-    numbers = [turn_number(record, turn.place) for _, turn in turns] or [record.turns_dropped]
+    numbers = [turn_number(record, turn.place) for _, turn in turns]
     which = f"turns {numbers[0]} to {numbers[-1]} are" if numbers[1:] else f"turn {numbers[0]} is"
     return f"({which} not shown: {MORE})"
 
 
 def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
-    """Return a turn with so much of the words, and with its answer: on one line if that is little,
-    and with so little as `LEAST_CHARS` without it."""
+    """Return a turn with so much of its words and of its answer. The answer of the last turn stands
+    elsewhere."""
     how = describe_stop(record.turns, at)
     begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
-    most = min(most, ITEM_CHARS) if turn.is_plan else most
-    words = _words(record, at, most) if turn.asked else "(went on)"
-    is_last = turn is record.turns[-1]  # its answer stands in full elsewhere
+    is_last = turn is record.turns[-1]
+    most = min(most, ITEM_CHARS) if turn.is_plan else max(most, LAST_TURN_CHARS * is_last)
+    words = begins + (_words(record, at, most) if turn.asked else "(went on)")
     if not turn.said or is_last or most <= LEAST_CHARS:
-        return begins + words
-    if most <= WORDS_CHARS:
-        return f"{begins}{words} → {quoted(flat(turn.said, ANSWER_CHARS))}"
+        return words
     answer = single_marks(turn.said)
-    room = min(ITEM_CHARS, max(ANSWER_CHARS, most - len(words)))
-    if len(answer) > room:
-        answer = both_ends(answer, room)
-    return f"{begins}{words}\n→ {quoted(answer)}"
+    answer = answer if len(answer) <= most else both_ends(answer, min(most, ITEM_CHARS))
+    return f"{words}\n→ {quoted(answer)}"
 
 
 def _words(record: Record, at: int, most: int) -> str:
     """Return the words of a turn, and of short ones what they answer."""
     turn = record.turns[at]
-    asked = single_marks(turn.asked.strip()) if most > WORDS_CHARS else flat(turn.asked, ENDLESS)
-    cut = flat if most <= LEAST_CHARS else both_ends
-    asked = asked if len(asked) <= most else cut(asked, most)
+    asked = single_marks(turn.asked.strip())
+    asked = asked if len(asked) <= most else both_ends(asked, most)
     is_terse = turn.reply_to and width(turn.asked) <= TERSE_CHARS and most > LEAST_CHARS
     to = _question(record, at) if is_terse or is_answer(turn.reply_to) else ""
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 17
+VERSION = 18
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -79,7 +79,6 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     runs: int = 0  # named in a command or a search
     op: int = 0
     line: int = 0  # of the newest edit
-    change: str = ""  # the first line that the newest edit added, or else removed
     added: int = 0  # lines, by all edits
     removed: int = 0
     gone: bool = False  # a command has removed or moved it since

@@ -28,7 +28,6 @@ from holdfast.transcript.entries import Result
 REPORT_CHARS = 20_000  # of a subagent's answer
 MOST_CHARS = 1_000_000
 MOST_ANSWERS = 20
-LINE_CHARS = 160
 _ANSWERS = b'"answers"'
 LONGEST_REFUSED = 200
 ASKED = "AskUserQuestion"
@@ -137,21 +136,14 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
 
 
 def _note_change(used: FileUse, entry: Result) -> None:
-    """Record where an edit was, its size, and the first line that it added, or else removed, from
-    the client's own record."""
+    """Record where an edit was, and its size, from the client's own record."""
     edit = attempt(_decode_edit, bytes(entry.tool_use_result)) or _Edit()
-    used.line, used.change = 0, ""
+    used.line = 0
     lines = [line for hunk in edit.structured_patch for line in hunk.lines]
     used.added += sum(line.startswith("+") for line in lines)
     used.removed += sum(line.startswith("-") for line in lines)
     if edit.structured_patch:
-        hunk = edit.structured_patch[-1]
-        told = [line for line in hunk.lines if any(map(str.isalnum, line))]
-        changed = [line for mark in "+-" for line in told if line[0] == mark]
-        used.line = hunk.new_start
-        used.change = "".join(
-            f"{one[0]} {clip(one[1:].strip(), LINE_CHARS)}" for one in changed[:1]
-        )
+        used.line = edit.structured_patch[-1].new_start
     elif edit.content:
         used.added += len(edit.content.splitlines())
 
