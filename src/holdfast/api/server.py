@@ -30,7 +30,6 @@ from holdfast.api.login import link, lock_file, needs_token, token, token_file
 from holdfast.files import lock
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild
-from holdfast.hub.store import write_health
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory import embedders, sessions
@@ -244,7 +243,6 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
         server_header=False,
         timeout_graceful_shutdown=END_SECONDS,
     )
-    write_health.forget()
     embedders.run_apart()
     hub: Hub = app.state.hub
     warm, watcher = Warm(store, is_watched=hub.has_listeners), Watcher(store, inside="serve")

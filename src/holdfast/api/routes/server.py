@@ -27,8 +27,8 @@ from holdfast.hub.ingest import set_aside
 from holdfast.hub.repair import cleanup
 from holdfast.hub.store.engine import public_message, shown_url
 from holdfast.hub.store.rows import Row, count
+from holdfast.hub.store.store import WriteHealth
 from holdfast.hub.store.tables import metadata
-from holdfast.hub.store.write_health import WriteHealth
 from holdfast.hub.tree import capacity
 from holdfast.watcher import loop
 

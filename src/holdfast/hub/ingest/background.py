@@ -16,7 +16,6 @@ from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.windows import all_windows
 from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup, nightly
-from holdfast.hub.store import write_health
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import event_log
 from holdfast.settings import load as settings_load
@@ -112,7 +111,6 @@ class Warm:
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
         self._logged: dict[str, str] = {}  # by chore: its last logged error
         self._followed = 0
-        self._reported = write_health.WriteHealth()
 
     def start(self) -> None:
         self._thread.start()
@@ -124,8 +122,7 @@ class Warm:
 
     def _run(self) -> None:
         every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
-        every |= {self._follow: FOLLOW_SECONDS, self._report_writes: FOLLOW_SECONDS}
-        every |= {retry: RETRY_SECONDS, copy: TIDY_SECONDS}
+        every |= {self._follow: FOLLOW_SECONDS, retry: RETRY_SECONDS, copy: TIDY_SECONDS}
         due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
             self._try(self._ingest)
@@ -149,13 +146,6 @@ class Warm:
     def _follow(self, store: Store) -> None:
         """Rewrite the projection that hooks of this machine read, as soon as it changes."""
         self._followed = refresh.follow(store, self._followed)
-
-    def _report_writes(self, store: Store) -> None:
-        """Save failed writes for `holdfast doctor`."""
-        found = store.write_health
-        if found.failed and found != self._reported:
-            write_health.save(found)
-            self._reported = found
 
     def _look_at_version(self, store: Store) -> None:
         """Stop using a database that a newer Holdfast has upgraded, until this one is newer too."""

@@ -17,7 +17,6 @@ from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
 from holdfast.files import plugin_environment
 from holdfast.hub.ingest import set_aside
-from holdfast.hub.store import write_health
 from holdfast.settings import load as settings_load
 from holdfast.setup.doctor import hooks as client_doctor
 from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
@@ -84,7 +83,6 @@ def examine(project: Path) -> dict[str, Any]:
         *settings_against_hooks(project),
         *_home_troubles(),
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
-        *_write_troubles(int(time.time() * 1000)),
         *_ingest_troubles(),
         *_plugin_troubles(installs),
         *map(_settings_trouble, settings.errors),
@@ -254,17 +252,6 @@ def _limits() -> list[dict[str, Any]]:
 def _newest_session() -> list[State]:
     """The newest session that ran here, if any."""
     return [state for _, state in all_windows() if state.was_live][:1]
-
-
-def _write_troubles(now_ms: int) -> list[str]:
-    """Problems of the server of this machine with valid writes."""
-    found = write_health.load()
-    if found is None or not found.is_degraded(now_ms):
-        return []
-    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.failed_ms / 1000))
-    words = f"the server could not make {found.failed:,} valid writes, the last at {at}"
-    since = f"{found.since_failure:,} succeeded since" if found.since_failure else "none since"
-    return [f"{words} ({found.last_error}; {since}); see `holdfast log` and `holdfast db check`"]
 
 
 def _ingest_troubles() -> list[str]:
