@@ -38,7 +38,7 @@ def _packed(root: Path) -> dict[str, str]:
     """Files from elsewhere, for `holdfast replay --demo` and `holdfast help`."""
     pages = sorted(path.name for path in (root / "docs").glob("*.md"))
     found = {f"docs/{name}": f"holdfast/cli/docs/{name}" for name in pages}
-    return {"demo/session.jsonl": "holdfast/cli/everyday/demo.jsonl", **found}
+    return {"demo/session.jsonl": "holdfast/cli/demo.jsonl", **found}
 
 
 def _builder(root: Path) -> ModuleType:

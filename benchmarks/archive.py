@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.readings import transcripts
 from holdfast.archive.outputs import preview
-from holdfast.cli.setup.install import ARCHIVE_CHARS
+from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.transcript.blocks import ToolResult, ToolUse
 from holdfast.transcript.entries import Boundary
 from holdfast.transcript.reader import read

@@ -15,7 +15,7 @@ from statistics import median, quantiles
 from typing import Any
 
 import holdfast
-from holdfast.cli.setup.install import ARCHIVE_CHARS
+from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.client import sample_payloads
 from holdfast.hub.projection import projection_file
 from holdfast.wire import mark, places, spool

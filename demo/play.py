@@ -21,9 +21,8 @@ from rich.console import Console
 from rich.text import Text
 
 import holdfast
-from holdfast.cli import terminal
-from holdfast.cli.everyday import replay_picture
-from holdfast.cli.everyday.replay import play
+from holdfast.cli import replay_picture, terminal
+from holdfast.cli.replay import play
 from holdfast.settings import load as settings_load
 from holdfast.window import guard
 from holdfast.wire import spool

@@ -9,7 +9,7 @@ import pytest
 import holdfast
 
 # The lines of each agent, the table of agents, and where our hooks are put into each.
-ADAPTERS = ("wire/", "transcript/", "client/", "setup/", "cli/setup/")
+ADAPTERS = ("wire/", "transcript/", "client/", "setup/", "cli/install")
 
 
 @pytest.mark.requirement("U12")

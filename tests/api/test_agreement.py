@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
-from holdfast.cli.everyday.status import status
+from holdfast.cli.status import status
 from holdfast.client import sample_payloads
 from holdfast.hub import row_times
 from holdfast.hub.ingest import sync

@@ -9,9 +9,9 @@ import pytest
 from click import Command
 from click.testing import CliRunner
 
+from holdfast.cli.brief import brief
 from holdfast.cli.choose_session import NoSuchTranscript, NotATranscript
-from holdfast.cli.everyday.lost import lost
-from holdfast.cli.saving.brief import brief
+from holdfast.cli.lost import lost
 from holdfast.events.window_brief import compose_brief
 from holdfast.hub.projection import projection_file
 from holdfast.record.reader import read_record

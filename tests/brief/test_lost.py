@@ -12,8 +12,8 @@ from click import Command
 from click.testing import CliRunner
 
 from holdfast.brief.summary_coverage import measure
-from holdfast.cli.everyday.lost import lost
-from holdfast.cli.saving.brief import brief
+from holdfast.cli.brief import brief
+from holdfast.cli.lost import lost
 from tests.checkpoint.sessions import Session
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"

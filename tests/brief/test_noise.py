@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.brief.compose import compose
-from holdfast.cli.saving.brief import brief
+from holdfast.cli.brief import brief
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."

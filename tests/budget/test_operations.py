@@ -25,7 +25,7 @@ from holdfast.budget.ledger import (
     NoSuchPin,
     TooManyPins,
 )
-from holdfast.cli.saving.budget import budget as command
+from holdfast.cli.budget import budget as command
 
 NOW = 1_800_000_000_000
 

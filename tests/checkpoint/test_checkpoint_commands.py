@@ -15,10 +15,10 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint.document import TRIGGERS
 from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.cli.saving.checkpoint import NoSuchFile, checkpoint, diff, verify
-from holdfast.cli.saving.resume import TRIGGERS as WORDS_OF_TRIGGERS
-from holdfast.cli.saving.resume import describe_triggers, resume
-from holdfast.cli.team.db import rebuild
+from holdfast.cli.checkpoint import NoSuchFile, checkpoint, diff, verify
+from holdfast.cli.db import rebuild
+from holdfast.cli.resume import TRIGGERS as WORDS_OF_TRIGGERS
+from holdfast.cli.resume import describe_triggers, resume
 from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document

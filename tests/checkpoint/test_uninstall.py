@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint.write import keep
-from holdfast.cli.saving.checkpoint import verify
-from holdfast.cli.setup.install import install, uninstall
+from holdfast.cli.checkpoint import verify
+from holdfast.cli.install import install, uninstall
 from holdfast.setup.errors import CheckpointsStay
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document, in_project

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.everyday import status
-from holdfast.cli.team.db import db
+from holdfast.cli import status
+from holdfast.cli.db import db
 from holdfast.hub.errors import Corrupt, NoSuchBackup, NotABackup, NotEmpty
 from holdfast.hub.store import schema
 from holdfast.hub.store.store import Store

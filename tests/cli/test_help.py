@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 
 import holdfast
 from holdfast.cli import pages
-from holdfast.cli.everyday.status import HOW_KNOWN
 from holdfast.cli.help import FIRST_STEPS, HEADINGS, PLUMBING, TOPICS, commands_under
 from holdfast.cli.main import holdfast_command
+from holdfast.cli.status import HOW_KNOWN
 from holdfast.cli.terminal import ALERT_PAINT
 from holdfast.settings import load as settings_load
 from holdfast.wire.errors import HoldfastError

@@ -698,7 +698,7 @@ def test_a_clock_that_jumps_back_changes_nothing(
 ) -> None:
     theatre.plan.write_text(TWO)
     moments = iter(range(1_790_000_000_000, 0, -86_400_000))
-    monkeypatch.setattr("holdfast.cli.planning.run.now_ms", lambda: next(moments))
+    monkeypatch.setattr("holdfast.cli.run.now_ms", lambda: next(moments))
     found = theatre.answer()
     assert found["state"] == "done"
     assert theatre.tasks == IN_ORDER[:2]

@@ -18,7 +18,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.cli.planning.run import SIGNALS
+from holdfast.cli.run import SIGNALS
 from holdfast.run.journal import journal_folder
 from tests.run import fake_claude
 

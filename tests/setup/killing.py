@@ -17,7 +17,7 @@ from unittest import mock
 import click
 from click.testing import CliRunner
 
-from holdfast.cli.setup.install import install, uninstall
+from holdfast.cli.install import install, uninstall
 from tests.checkpoint.killing import FAR, killed_at
 
 from .machine import Desk

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.cli.main import holdfast_command
-from holdfast.cli.setup.install import ARCHIVE_CHARS
 from holdfast.setup import wiring
 from holdfast.setup.install import installed_commands
 

@@ -16,7 +16,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.setup.install import install, uninstall
+from holdfast.cli.install import install, uninstall
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.executable import console_command, typed_command
 from holdfast.memory.topic_store import remember
@@ -311,7 +311,7 @@ def test_many_installs_at_once_are_one(desk: Desk) -> None:
     line = [
         sys.executable,
         "-c",
-        "from holdfast.cli.setup.install import install; install(['--yes'])",
+        "from holdfast.cli.install import install; install(['--yes'])",
     ]
     runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = [run.communicate(timeout=60)[0] for run in runs]

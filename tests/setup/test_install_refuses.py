@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.setup.install import first_look
+from holdfast.cli.install import first_look
 from holdfast.setup import changes
 from holdfast.setup.changes import MOST_BYTES, InstallChange, only_one
 from holdfast.setup.errors import (

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.everyday.status import status
-from holdfast.cli.everyday.watch import watch as watch_command
+from holdfast.cli.status import status
+from holdfast.cli.watch import watch as watch_command
 from holdfast.hub.ingest import background
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli import choose_session
-from holdfast.cli.everyday import status
+from holdfast.cli import choose_session, status
 from holdfast.window import view
 from holdfast.wire.spool import SpoolLine
 

@@ -18,8 +18,8 @@ from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession, CopyHeader, damage, is_empty
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import is_file_name
 from holdfast.cli.choose_session import Chosen, NoSession, NoSuchTranscript
+from holdfast.cli.options import is_file_name
 from holdfast.cli.terminal import say
 from holdfast.client import agents
 from holdfast.client.limit_settings import project_of

@@ -16,7 +16,6 @@ import click
 
 import holdfast
 from holdfast.cli import pages
-from holdfast.cli.arguments import prepare
 from holdfast.cli.help import (
     FIRST_STEPS,
     HEADINGS,
@@ -26,6 +25,7 @@ from holdfast.cli.help import (
     HelpTopic,
     commands_under,
 )
+from holdfast.cli.options import prepare
 from holdfast.cli.terminal import paint, safe_streams, say
 from holdfast.settings import secret_patterns
 from holdfast.wire import places
@@ -35,25 +35,17 @@ from holdfast.wire.log import inert
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-_FOLDERS = {
-    "everyday": "status watch lost search replay log statusline",
-    "saving": "checkpoint resume brief pin budget memory segments transcripts",
-    "planning": "plan run",
-    "team": "board serve db",
-    "setup": "install doctor settings",
-}
-MODULES = {name: f"{folder}.{name}" for folder, names in _FOLDERS.items() for name in names.split()}
-MODULES |= {
-    "completion": "arguments",
-    "diff": "saving.checkpoint",
-    "expand": "everyday.search",
-    "verify": "saving.checkpoint",
-    "roll": "saving.segments",
-    "compress": "saving.segments",
-    "mcp": "team.serve",
-    "rebuild": "team.db",
-    "ui": "team.serve",
-    "uninstall": "setup.install",
+MODULES = {
+    "completion": "options",
+    "diff": "checkpoint",
+    "expand": "search",
+    "verify": "checkpoint",
+    "roll": "segments",
+    "compress": "segments",
+    "mcp": "serve",
+    "rebuild": "db",
+    "ui": "serve",
+    "uninstall": "install",
     "help": "main",
     "version": "main",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from holdfast.cli.arguments import AS_JSON
+from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, say
 from holdfast.events import breadcrumb
 from holdfast.settings import edit

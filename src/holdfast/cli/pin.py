@@ -9,8 +9,8 @@ import click
 
 from holdfast.budget import ledger
 from holdfast.budget.compartments import PREFERENCES
-from holdfast.cli.arguments import AS_JSON
-from holdfast.cli.saving import budget
+from holdfast.cli import budget
+from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import say
 from holdfast.text.fence import shown
 

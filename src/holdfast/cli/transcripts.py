@@ -15,7 +15,7 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession
-from holdfast.cli.arguments import AS_JSON, EVERYWHERE, PROJECT, list_group, must_be_folder
+from holdfast.cli.options import AS_JSON, EVERYWHERE, PROJECT, list_group, must_be_folder
 from holdfast.cli.terminal import confirm, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts

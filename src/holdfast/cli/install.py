@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from holdfast.cli.setup import install_dialog
-from holdfast.cli.setup.install_dialog import (
+from holdfast.cli import install_dialog
+from holdfast.cli.install_dialog import (
     events,
     in_one_line,
     leave_checkpoints,

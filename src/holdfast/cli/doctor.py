@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from holdfast.cli.arguments import AS_JSON
-from holdfast.cli.saving.transcripts import in_words as transcripts_in_words
+from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, say
+from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor.checks import examine
 from holdfast.text.numbers import short
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.arguments import AS_JSON, must_be_folder
+from holdfast.cli.options import AS_JSON, must_be_folder
 from holdfast.cli.terminal import paint, say
 from holdfast.memory.item import DECISION, KINDS, MESSAGE, PAGE_CHARS, TURN
 from holdfast.text import fence

@@ -18,9 +18,9 @@ from holdfast.budget import ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, PROJECT, demo_session, own_demo
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.find_transcript import choose_to_read, say_where
+from holdfast.cli.options import AS_JSON, DEMO_ALONE, PROJECT, demo_session, own_demo
 from holdfast.cli.terminal import paint, say
 from holdfast.events import window_budget
 from holdfast.events.window_budget import BriefEntry, BudgetStatus, CompartmentUse

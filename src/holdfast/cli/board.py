@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.arguments import AS_JSON, PROJECT
+from holdfast.cli.options import AS_JSON, PROJECT
 from holdfast.cli.terminal import say
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import deliveries, messages

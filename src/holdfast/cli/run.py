@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli.planning import plan_room, run_report
-from holdfast.cli.planning.plan_room import A_ROOM, A_WINDOW
-from holdfast.cli.planning.run_report import report_after, show_dry_run, show_progress
+from holdfast.cli import plan_room, run_report
+from holdfast.cli.plan_room import A_ROOM, A_WINDOW
+from holdfast.cli.run_report import report_after, show_dry_run, show_progress
 from holdfast.cli.terminal import ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.row_times import now_ms

@@ -16,8 +16,8 @@ import click
 
 from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint import rebuild as rebuilding
-from holdfast.cli.arguments import AS_JSON
-from holdfast.cli.saving import checkpoint as verify_command
+from holdfast.cli import checkpoint as verify_command
+from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import say
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted

@@ -17,7 +17,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from holdfast.cli.planning.run_report import SESSION_CHARS, progress_line
+from holdfast.cli.run_report import SESSION_CHARS, progress_line
 from holdfast.cli.terminal import unfiltered
 from holdfast.run.session import RunEvent, Tell
 from holdfast.text.numbers import counted, short

@@ -17,7 +17,7 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.cli import find_transcript
-from holdfast.cli.arguments import AS_JSON, PROJECT, must_be_folder
+from holdfast.cli.options import AS_JSON, PROJECT, must_be_folder
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps

@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import choose_session, terminal
-from holdfast.cli.everyday.status import report
 from holdfast.cli.start import SignalFlag, until_signalled
+from holdfast.cli.status import report
 from holdfast.cli.terminal import say, unfiltered
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words

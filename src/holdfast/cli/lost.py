@@ -9,8 +9,8 @@ import click
 
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli import find_transcript
-from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.find_transcript import choose_to_read
+from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.client.agents import session_of
 from holdfast.events import summary_report

@@ -16,8 +16,8 @@ import click
 
 from holdfast.archive import transcripts as archive
 from holdfast.checkpoint import prune
-from holdfast.cli.saving.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.cli.terminal import paint, say
+from holdfast.cli.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.client.settings_files import read_cleanup_period
 from holdfast.files.executable import typed_command
 from holdfast.settings import edit

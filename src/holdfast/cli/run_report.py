@@ -288,7 +288,7 @@ SESSION_CHARS = 8
 def show_progress(quiet: bool) -> Iterator[Tell]:
     """Show progress; only notes if `quiet`."""
     if sys.stderr.isatty() and not quiet:
-        from holdfast.cli.planning.run_bars import bars  # late: plain lines do not need rich
+        from holdfast.cli.run_bars import bars  # late: plain lines do not need rich
 
         with bars() as tell:
             yield _until_it_fails(tell)

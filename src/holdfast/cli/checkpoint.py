@@ -17,7 +17,7 @@ from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session, find_transcript
-from holdfast.cli.arguments import AS_JSON, PROJECT, of_session
+from holdfast.cli.options import AS_JSON, PROJECT, of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.events import take_checkpoint
 from holdfast.files.folders import INSIDE

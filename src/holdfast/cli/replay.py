@@ -14,7 +14,7 @@ import click
 
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli import find_transcript
-from holdfast.cli.arguments import AS_JSON, DEMO_ALONE, demo_session
+from holdfast.cli.options import AS_JSON, DEMO_ALONE, demo_session
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
 from holdfast.client import limit_settings
 from holdfast.client.agents import session_of
@@ -104,7 +104,7 @@ def _say_without(path: Path) -> None:
 
 
 def _draw(found: Replay, svg: Path) -> None:
-    from holdfast.cli.everyday import replay_picture
+    from holdfast.cli import replay_picture
 
     write_drawing(replay_picture.svg(found), svg)
 
@@ -194,7 +194,7 @@ def show(
     found: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None] = ()
 ) -> None:
     """Print the picture, then everything that would have happened, in order."""
-    from holdfast.cli.everyday import replay_picture
+    from holdfast.cli import replay_picture
 
     rich_console = console()
     limit = f"{found.edge.edge_tokens:,} tokens" if found.edge else "unknown"

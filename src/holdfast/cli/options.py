@@ -97,7 +97,7 @@ def demo_session() -> Path:
     """Return the recorded session: in the wheel (hatch_build.py puts it there), else in the
     checkout."""
     here = Path(__file__)
-    packed = here.with_name("everyday") / "demo.jsonl"
+    packed = here.with_name("demo.jsonl")
     return packed if packed.is_file() else here.parents[3] / "demo" / "session.jsonl"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session, terminal
-from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import paint, say
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted

@@ -14,7 +14,9 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import (
+from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.find_transcript import choose_to_read, choose_to_save
+from holdfast.cli.options import (
     AS_JSON,
     EVERYWHERE,
     PROJECT,
@@ -23,8 +25,6 @@ from holdfast.cli.arguments import (
     must_be_folder,
     of_session,
 )
-from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.find_transcript import choose_to_read, choose_to_save
 from holdfast.cli.terminal import confirm, paint, say
 from holdfast.record import storage
 from holdfast.redact import redact

@@ -11,9 +11,9 @@ from holdfast.brief.compose import Brief
 from holdfast.brief.item import hook_tokens
 from holdfast.brief.roles import ROLES
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import AS_JSON, of_session
 from holdfast.cli.choose_session import Chosen
 from holdfast.cli.find_transcript import choose_to_read, say_where
+from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record.reader import read_record

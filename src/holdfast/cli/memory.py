@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session
-from holdfast.cli.arguments import AS_JSON, PROJECT
 from holdfast.cli.choose_session import NoSession
 from holdfast.cli.find_transcript import choose_to_save
+from holdfast.cli.options import AS_JSON, PROJECT
 from holdfast.cli.terminal import say
 from holdfast.client import instructions
 from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked

@@ -14,9 +14,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli import terminal
-from holdfast.cli.planning import plan_room
-from holdfast.cli.planning.plan_room import A_ROOM, A_WINDOW
+from holdfast.cli import plan_room, terminal
+from holdfast.cli.plan_room import A_ROOM, A_WINDOW
 from holdfast.cli.terminal import say, ticker
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times

@@ -1,1 +1,0 @@
-"""Commands that plan and run work."""
