@@ -123,13 +123,14 @@ def _joined(parts: list[_Part]) -> MeasuredItem:
 
 def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) -> None:
     """Compare those that the words did not find; what a command printed has no meaning of its
-    own."""
+    own. Nearness that is not the same meaning says nothing: any two sentences about the same work
+    are a little alike."""
     some = [one for one in parts if one.share < FOUND and one.item.section != "failing"]
     some = some[:MOST_MEANT] if known.lines else []
     near = nearness([one.text for one in some], known.lines) if some else []
     for one, (cosine, line) in zip(some, near, strict=True):
         share = min(1.0, cosine / SAME_MEANING)
-        if share > one.share:
+        if share >= FOUND:
             one.share, one.passage, one.by_meaning = share, known.lines[line], True
 
 
