@@ -35,7 +35,7 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
     assert (place / "setup" / "skills" / "status.md").is_file()
     assert (place / "py.typed").is_file()
     recorded = (ROOT / "demo" / "session.jsonl").read_bytes()  # for `holdfast replay --demo`
-    assert (place / "cli" / "everyday" / "demo.jsonl").read_bytes() == recorded
+    assert (place / "cli" / "demo.jsonl").read_bytes() == recorded
     pages = {path.name: path.read_bytes() for path in (ROOT / "docs").glob("*.md")}
     packed_pages = {path.name: path.read_bytes() for path in (place / "cli" / "docs").iterdir()}
     assert packed_pages == pages  # for `holdfast help`

@@ -111,7 +111,7 @@ def test_a_long_session_has_both_halves_of_its_brief_in_the_next_request(
     [second] = [text for text in briefs if CONTINUES in text]
     assert "pier 0 stays closed" in first
     assert "Finding 40" in first
-    assert "Finding 9:" in second
+    assert "Finding 28:" in second
     assert "persisted-output" not in _text(after), "an output over 10,000 characters"
 
 
