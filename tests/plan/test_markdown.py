@@ -64,6 +64,7 @@ def test_fields_may_be_bullets_and_a_list_goes_on_after_a_comma() -> None:
         ("+ [ ] 1.2 Sail", "1.2", "Sail", False),
         ("- [ ] API-4: Sail", "API-4", "Sail", False),
         ("- [ ] T3 - Sail", "T3", "Sail", False),
+        ("- [ ] P3 [P] Sail", "p3-sail", "P3 Sail", True),
         ("- [ ] OAuth2 login", "oauth2-login", "OAuth2 login", False),
         ("- [ ] 3 more sails", "3-more-sails", "3 more sails", False),
     ],
@@ -161,16 +162,26 @@ def test_a_task_without_a_phase_is_in_that_of_the_task_above() -> None:
 
 
 @pytest.mark.requirement("P3")
-def test_a_task_without_an_id_is_named_by_its_title() -> None:
-    text = "- [ ] Write the docs\n- [ ] Ship\n  depends: write the docs\n"
-    assert _read(text).tasks[1].depends == ("write-the-docs",)
+@pytest.mark.parametrize("name", ["2", "write the docs", "Write"])
+def test_a_dependency_is_named_by_id_title_or_first_word(name: str) -> None:
+    text = f"- [ ] Ship\n  depends: {name}\n- [ ] 2. Write the docs\n- [ ] Ship it\n"
+    assert [task.depends for task in _read(text).tasks] == [("2",), (), ()]
+
+
+@pytest.mark.requirement("P3")
+def test_a_first_word_of_two_titles_names_neither() -> None:
+    with pytest.raises(BadPlan, match="names no task, or several"):
+        _read("- [ ] Ship one\n- [ ] Ship two\n- [ ] Rest\n  depends: ship\n")
 
 
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("- [ ] T1 a\n- [ ] T2 b\n  depends: T3\n", r"^plan: 2 'b' depends on 'T3', and no task"),
+        (
+            "- [ ] T1 a\n- [ ] T2 b\n  depends: T3\n",
+            r"^plan: 2 'b' depends on 'T3', which names no task",
+        ),
         ("- [ ] T1 a\n  depends: T2\n- [ ] T2 b\n  depends: T1\n", r"T1 → T2 → T1 \(T2 in line 3"),
         ("- [ ] T1 a\n  depends: T1\n", "wait for each other: T1 → T1"),
         ("- [ ] T1 a\n- [ ] T1 b\n", "^plan: 2 two tasks have the id 'T1'; the first is in line 1"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -126,16 +126,19 @@ def _with_phases(tasks: Iterable[PlanTask]) -> Iterator[PlanTask]:
 
 
 def _resolved(tasks: Sequence[PlanTask]) -> list[PlanTask]:
-    """The tasks with the ids of those that they depend on. A task without an id of its own is named
-    by its title."""
+    """The tasks with the ids of those that they depend on, which may also be named by their title
+    or by a first word that no other title has."""
     ids = {task.id for task in tasks}
-    return [
-        replace(task, depends=tuple(_find_id(name, ids) for name in task.depends)) for task in tasks
-    ]
+    by_name = dict[str, set[str]]()
+    for task in tasks:
+        for words in (task.title, task.title.partition(" ")[0]):
+            by_name.setdefault(slug(words), set()).add(task.id)
 
+    def find_id(name: str) -> str:
+        called = by_name.get(slug(name), set())
+        return name if name in ids or len(called) != 1 else next(iter(called))
 
-def _find_id(name: str, ids: Container[str]) -> str:
-    return slug(name) if name not in ids and slug(name) in ids else name
+    return [replace(task, depends=tuple(map(find_id, task.depends))) for task in tasks]
 
 
 def rank(task: PlanTask) -> int:
@@ -153,7 +156,7 @@ def _check_dependencies(tasks: Sequence[PlanTask]) -> None:
                 raise BadPlan("a subtask has no `depends`", step.line, "subtasks are done in order")
         for name in task.depends:
             if name not in by_id:
-                words = f"{task.title!r} depends on {name!r}, and no task has that id"
+                words = f"{task.title!r} depends on {name!r}, which names no task, or several"
                 known = f"the ids are {listed(list(by_id), MOST_NAMED)}"
                 raise BadPlan(words, task.line, f"{known}; give a task one: `- [ ] T1 title`")
             if rank(by_id[name]) > rank(task):

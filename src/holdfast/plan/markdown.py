@@ -32,7 +32,7 @@ _ID = re.compile(
     r"(?:(T\d+[a-z]?|\d+(?:\.\d+)+)[.:)]?|((?:[A-Za-z]+-?)?\d+[a-z]?)[.:)])[ \t]+"
     r"(?:[-\u2013\u2014][ \t]+)?"
 )
-_PARALLEL = re.compile(r"\[P\][ \t]*")
+_PARALLEL = re.compile(r"(?<!\S)\[P\](?:[ \t]+|$)")
 _TASKS_HEADING = re.compile(r"tasks(?::.*)?", re.IGNORECASE)
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?---[ \t]*\n")
 
@@ -182,12 +182,11 @@ def _fields(lines: Sequence[str], item: _Item, section: str) -> Fields:
     if match:
         title = title[match.end() :]
     name = match or _ID.match(item.number)
-    marked = _PARALLEL.match(title)
     values: dict[str, object] = {
         "id": name[1] or name[2] if name else None,
-        "title": title[marked.end() :] if marked else title,
+        "title": _PARALLEL.sub("", title).strip(),
         "done": item.done,
-        "parallel": bool(marked),
+        "parallel": bool(_PARALLEL.search(title)),
     }
     of_steps = {line for step in item.steps for line in range(step.start, step.end)}
     text: list[str] = []
