@@ -21,12 +21,18 @@ from tests.contracts.session_script import ScriptedSession, emptied, rows_of
 pytestmark = pytest.mark.requirement("S4", "X4")
 SECRET = "qR7vTz2mXw9KpL4s"
 Claim = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _with_told(until: dict[str, Any], told: list[int]) -> dict[str, Any]:
+    """The position with other places at which a secret was named."""
+    turns = until["turns"]
+    assert turns["record"]["told"], "a position holds where secrets were named"
+    return {**until, "turns": {**turns, "record": {**turns["record"], "told": told}}}
+
+
 CLAIMS: dict[str, Claim] = {
-    "no place of a secret": lambda until: {**until, "told": []},
-    "only the offset": lambda until: {
-        name: until[name] for name in ("offset", "transcript") if name in until
-    },
-    "another place of a secret": lambda until: {**until, "told": [0]},
+    "no place of a secret": lambda until: _with_told(until, []),
+    "another place of a secret": lambda until: _with_told(until, [0]),
 }
 
 
