@@ -22,7 +22,7 @@ def a_glance(used: int = 61, *, name: str = "s1", project: str = "/p", **own: in
     """Of an edge of 100 tokens."""
     found = LiveTranscript(f"/t/{name}.jsonl", name, "", NOW_MS)
     saved = own.get("saved", 0), own.get("saved_tokens", 0)
-    return Glance(found, "/w", project, used, 100, *saved, "", "", 0, SETTINGS)
+    return Glance(found, "/w", project, used, 100, *saved, "", "", SETTINGS)
 
 
 PLACES = st.sampled_from(["/p", "/q", "/r"])

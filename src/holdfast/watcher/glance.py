@@ -15,11 +15,11 @@ from holdfast.client import limit_settings
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.watcher.live_transcripts import LiveTranscript
-from holdfast.window import monitor, view
+from holdfast.window import view
 from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.state import State
 from holdfast.window.windows import for_transcript
-from holdfast.wire import mark, places, spool, tail
+from holdfast.wire import mark, places, tail
 from holdfast.wire.tail import Tail
 
 
@@ -34,7 +34,6 @@ class Glance:
     checkpoint_tokens: int
     checkpoint_trigger: str
     checkpoint_path: str
-    active_ms: int  # time worked since the last checkpoint, as far as the hooks recorded it
     settings: Settings
     is_hooked: bool = True  # a hook of this session has run
     estimated: bool = False
@@ -69,7 +68,6 @@ def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
         min(state.checkpoint_tokens, used),
         state.checkpoint_trigger,
         state.checkpoint_path,
-        _active_ms(state, folder, now_ms, settings),
         settings,
         bool(state.started_ms),
         not end.is_counted_by_client(),
@@ -98,11 +96,3 @@ def _edge_tokens(state: State, end: Tail, used: int) -> int:
         used_tokens=used,
         stated_window=None if state.agent_id else state.stated_window or None,
     ).edge_tokens
-
-
-def _active_ms(state: State, folder: str, now_ms: int, settings: Settings) -> int:
-    """The time worked. The hooks' lines are read only if enough time has passed to matter."""
-    since = max(state.checkpoint_ms, state.started_ms)
-    if not since or now_ms - since < settings.whole("active_minutes") * 60_000:
-        return 0
-    return monitor.active_ms(spool.lines(folder), since)

@@ -11,14 +11,9 @@ from holdfast.watcher import board, checkpoints
 from holdfast.watcher.board import BoardWriter
 from holdfast.watcher.checkpoints import DueCheckpoint
 from holdfast.watcher.glance import Glance, glance
-from holdfast.watcher.live_transcripts import (
-    FileWarnings,
-    HookWindows,
-    LiveTranscript,
-    LiveTranscripts,
-)
+from holdfast.watcher.live_transcripts import FileWarnings, LiveTranscript, LiveTranscripts
 from holdfast.window.monitor import IDLE_MS
-from holdfast.window.state import WindowBusy
+from holdfast.window.state import WindowBusy, all_windows
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log
 from holdfast.wire.errors import describe
@@ -30,7 +25,7 @@ class Watch:
     def __init__(self, store: Store | board.StoreFinder | None = None, database: str = "") -> None:
         self._warnings = FileWarnings()
         self._transcripts = LiveTranscripts(str(transcripts_folder()), self._warnings)
-        self._windows = HookWindows()
+        self._hooked: set[str] = set()  # transcripts whose hooks reported lately
         self.board = BoardWriter(store, database)
         self._active = ActiveTime()
         self._glances: dict[str, Glance] = {}
@@ -42,15 +37,13 @@ class Watch:
 
     def look(self, now_ms: int) -> list[LiveTranscript]:
         """Read what changed, save what is due, deliver waiting messages. Returns what changed."""
-        opened = self._windows.new()
-        for state in opened:
-            self._transcripts.add(state.transcript, now_ms)
-        changed = self._transcripts.look(now_ms)
+        before, self._hooked = self._hooked, _hooked_transcripts(now_ms)
+        changed = self._transcripts.look(now_ms, self._hooked)
         for found in changed:
             self._try_to_read(found, now_ms)
         self._forget(now_ms)
         self.save(now_ms)
-        self.board.follow(now_ms, again=self._has_new_agent() or bool(opened))
+        self.board.follow(now_ms, again=self._has_new_agent() or not self._hooked <= before)
         return changed
 
     def _has_new_agent(self) -> bool:
@@ -100,8 +93,9 @@ class Watch:
             return
         seen = self._glances[found.path] = _with_fewest_tokens(before, seen)
         self._record(seen, now_ms)
-        active = self._active.note(found.path, seen.checkpoint_ms, found.changed_ms)
-        self._active_ms[found.path] = max(active, seen.active_ms)
+        self._active_ms[found.path] = self._active.note(
+            found.path, seen.checkpoint_ms, found.changed_ms
+        )
         if before is None and seen.checkpoint_trigger == checkpoints.TRIGGER:
             self._announce_recent(seen, now_ms)
 
@@ -161,6 +155,13 @@ class Watch:
         self._active.forget(set(self._glances))
         self._failed_s = {path: s for path, s in self._failed_s.items() if path in self._glances}
         self._active_ms = {path: n for path, n in self._active_ms.items() if path in self._glances}
+
+
+def _hooked_transcripts(now_ms: int) -> set[str]:
+    """Transcripts of sessions whose hooks reported in the last half hour. A window that a command
+    made for a file is none: a recording is not a session that runs."""
+    states = (state for _, state in all_windows(now_ms - LIVE_MS))
+    return {state.transcript for state in states if state.started_ms and not state.agent_id}
 
 
 def _with_fewest_tokens(before: Glance | None, seen: Glance) -> Glance:
