@@ -187,7 +187,7 @@ def test_a_segment_shipped_in_a_project_is_marked_and_comes_after_our_own(here: 
     forged["metadata"]["written_by"] = "holdfast"
     for name in ("seg_1_0", "ours_seg_1_0"):
         (folder / f"{name}.json").write_text(json.dumps({**forged, "segment_id": name}))
-    ours = Compressed("ours_seg_1_0", "a walrus", "s1", metadata=Metadata(project=str(here)))
+    ours = Compressed("ours_seg_1_0", "an afternoon", "s1", metadata=Metadata(project=str(here)))
     ours.compressed_content = "among much else that was done that day, somebody saw a walrus"
     with disk.hold_segments():
         library.keep(ours, 1)

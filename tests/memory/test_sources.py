@@ -205,6 +205,24 @@ def test_what_a_foreign_checkpoint_says_is_found_with_a_label(
     assert theirs.item.by == theirs.item.origin == "not made by Holdfast on this machine"
 
 
+@pytest.mark.requirement("M2", "X7")
+def test_checkpoints_that_came_with_a_repository_hide_none_of_our_own(project: Path) -> None:
+    now = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
+    sections = {"Key Decisions": ["among much else, somebody painted the lighthouse red"]}
+    ours = keep(
+        Document(
+            created=now, trigger="auto", project=str(project), session_id="s1", sections=sections
+        )
+    )
+    text = Path(ours.path).read_text().replace("among much else, somebody painted", "paint")
+    for number in range(220):
+        forged = Path(ours.path).with_name(f"2999-01-01-{number:06}.md")
+        forged.write_text(text.replace('"s1"', f'"f{number}"').replace("red", f"red{number}"))
+    found = recall("lighthouse", project=str(project)).found
+    assert (found[0].item.file, found[0].item.by) == (ours.path, "")
+    assert found[1].item.by
+
+
 @pytest.mark.requirement("M2")
 def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path) -> None:
     for hour in (1, 2):

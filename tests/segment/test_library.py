@@ -241,7 +241,8 @@ def test_segments_of_another_tool_are_read_where_they_lie_and_never_written(
     assert [one.topic for one in library.warm(str(tmp_path))] == ["Sign in"]
     assert [one.segment_id for one in library.cold()] == ["seg_7_1"]
     assert library.find("seg_7_1") is not None
-    assert [one.segment_id for one in library.list_pending("abc")] == ["seg_9_2"]
+    [waiting] = library.list_pending("abc")
+    assert (waiting.segment_id, waiting.written_by) == ("seg_9_2", formats.FOREIGN)
     library.note_access("seg_7_1", NOW_MS)
     (warm.parent / "odd.json").write_text("{")
     assert len(library.warm(str(tmp_path))) == 1

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from holdfast.segment.formats import Compressed
 
 MEMORY_INDEX = "MEMORY.md"  # only lists the others
-MOST_MEMORIES, MOST_CHECKPOINTS = 2_000, 200
+MOST_MEMORIES, MOST_CHECKPOINTS, MOST_LISTED = 2_000, 200, 2_000
 CHECKPOINTS_INSIDE = ".claude/checkpoints"
 MOST_FOREIGN = 100  # fewer than a search looks at, so that they leave room for our own
 FOREIGN_SEGMENTS = (
@@ -105,7 +105,7 @@ def _checkpoint_files(project: str) -> list[str]:
         for name in locations.names_in(folder)
         if name[:1].isdigit() and name.endswith(".md")
     ]
-    return [path for _, path in sorted(found)[-MOST_CHECKPOINTS:]]
+    return [path for _, path in sorted(found)[-MOST_LISTED:]]
 
 
 def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
@@ -113,19 +113,22 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
     from holdfast.checkpoint.errors import DamagedCheckpoint
     from holdfast.text import timestamps
 
-    own = {one.path for one in index.of_project(project)}
+    known = {one.path for one in index.of_project(project)}
+    own = [path for path in files if path in known][-MOST_CHECKPOINTS:]
+    others = [path for path in files if path not in known][-MOST_FOREIGN:]
     newest: dict[tuple[str, str], Item] = {}
-    for path in files:
+    for path in [*others, *own]:
         try:
-            document = checkpoint_file.read(path).document
+            found = checkpoint_file.read(path)
         except DamagedCheckpoint:
             continue  # `verify` and `rebuild` report it
+        document, is_ours = found.document, found.whole and path in known
         newest[document.session_id, document.agent_id] = Item(
             id=id_of(CHECKPOINT, document.session_id, document.agent_id),
             kind=CHECKPOINT,
             text=clean("\n\n".join(_sections(document.sections)))[:LONGEST_TEXT],
             title="checkpoint",
-            by="" if path in own else FOREIGN,
+            by="" if is_ours else FOREIGN,
             session=document.session_id,
             agent=document.agent_id,
             file=path,

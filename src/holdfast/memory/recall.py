@@ -279,10 +279,11 @@ def rank_results(
     scored = each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
     ranks = _rank(scored, asked, bool(vectors))
     ranks.sort(key=lambda one: (-one[0].score, one[1]))
-    hits = _fetch(ranks[: max(limit * LOOKED_AT, LOOKED_AT_LEAST)], scored, wanted)
-    # What came with a repository is behind everything of our own. A stable sort: equal ones keep
-    # their order.
+    hits = _fetch(ranks, scored, wanted)
+    # What came with a repository is behind everything of our own, before anything is cut away. A
+    # stable sort: equal ones keep their order.
     hits.sort(key=lambda one: (one.item.by == FOREIGN, -one.rank.score))
+    hits = hits[: max(limit * LOOKED_AT, LOOKED_AT_LEAST)]
     chosen = _distinct(hits) if not wanted.kinds else hits
     return [describe_result(one, asked) for one in chosen[:limit]]
 
