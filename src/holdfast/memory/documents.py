@@ -114,27 +114,29 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
     from holdfast.text import timestamps
 
     known = {one.path for one in index.of_project(project)}
-    own = [path for path in files if path in known][-MOST_CHECKPOINTS:]
-    others = [path for path in files if path not in known][-MOST_FOREIGN:]
-    newest: dict[tuple[str, str], Item] = {}
-    for path in [*others, *own]:
+    newest: dict[tuple[str, str, str], Item] = {}
+    for path in files:
         try:
             found = checkpoint_file.read(path)
         except DamagedCheckpoint:
             continue  # `verify` and `rebuild` report it
-        document, is_ours = found.document, found.whole and path in known
-        newest[document.session_id, document.agent_id] = Item(
+        document = found.document
+        by = "" if found.whole and path in known else FOREIGN
+        newest[by, document.session_id, document.agent_id] = Item(
             id=id_of(CHECKPOINT, document.session_id, document.agent_id),
             kind=CHECKPOINT,
             text=clean("\n\n".join(_sections(document.sections)))[:LONGEST_TEXT],
             title="checkpoint",
-            by="" if is_ours else FOREIGN,
+            by=by,
             session=document.session_id,
             agent=document.agent_id,
             file=path,
             at=timestamps.to_iso(document.created),
         )
-    return _numbered(one for one in newest.values() if one.text)
+    ours = [one for one in newest.values() if not one.by][-MOST_CHECKPOINTS:]
+    known_ids = {one.id for one in ours}
+    others = [one for one in newest.values() if one.by and one.id not in known_ids]
+    return _numbered(one for one in [*ours, *others[-MOST_FOREIGN:]] if one.text)
 
 
 def _sections(sections: Mapping[str, Sequence[str]]) -> Iterator[str]:
