@@ -2,8 +2,6 @@
 
 Each output is one owner-only file whose first line describes it. The model sees a preview: the
 head, the end, and lines between them that look like errors. Excerpts return the rest.
-
-keep(id, text, about)      load(id) -> Output      beginning(start) -> ids      prune(…)
 """
 
 from __future__ import annotations
@@ -12,11 +10,11 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from holdfast.archive.errors import NoOutput, NotArchived
-from holdfast.files import atomic
+from holdfast.files import small_files
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.wire import places
 
@@ -57,13 +55,10 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
     """Write an output to disk, whole, before its id is shown. The caller has redacted it."""
     head = json.dumps({"version": VERSION, **about}).encode()
     data = head + b"\n" + text.encode("utf-8", "replace")
-    path = _path(output_id)
     try:
-        os.makedirs(folder(), 0o700, exist_ok=True)  # noqa: PTH103 (hooks come here: no pathlib)
-        with _entered() as fd:
-            atomic.put_new(fd, data, [f"{output_id}.txt"])  # refuses to take another's place
+        small_files.put_new(_path(output_id), data)  # refuses to take another's place
     except (OSError, PhantomCheckpoint) as error:
-        raise NotArchived(f"{path} was not written: {error}") from error
+        raise NotArchived(f"{_path(output_id)} was not written: {error}") from error
 
 
 def load(output_id: str) -> Output:
@@ -87,17 +82,15 @@ def find_ids(start: str) -> list[str]:
 
 
 def prune(days: float, most_bytes: int, now: float) -> int:
-    """Delete outputs that are too old, then the oldest until the rest fits; how many. Drafts of
-    killed hooks are deleted too."""
+    """Delete outputs that are too old, then the oldest until the rest fits; how many."""
     known = sorted(_list_outputs(), reverse=True)
     kept = dropped = 0
     for at, size, path in known:
         kept += size
         if now - at > days * DAY_SECONDS or kept > most_bytes:
-            _remove(path)
+            with suppress(OSError):
+                small_files.remove(path)
             dropped += 1
-    with suppress(OSError), _entered() as fd:
-        atomic.clear_left(fd)
     return dropped
 
 
@@ -131,20 +124,6 @@ def _list_outputs() -> list[tuple[float, int, str]]:
 
 def _path(output_id: str) -> str:
     return f"{folder()}/{output_id}.txt"
-
-
-@contextmanager
-def _entered() -> Iterator[int]:
-    fd = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
-
-
-def _remove(path: str) -> None:
-    with suppress(OSError):
-        os.unlink(path)  # noqa: PTH108
 
 
 def preview(text: str, output_id: str) -> str:

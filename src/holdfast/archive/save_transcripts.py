@@ -1,7 +1,7 @@
 """Update the archive from the client's transcripts, newest first.
 
-A background process calls this. It reads what changed since the last run, redacts it, compresses
-it and appends it to the copy. A kill at any moment leaves the last copy intact.
+A background process calls this. It reads each transcript that changed, redacts it and writes a
+compressed copy. A kill at any moment leaves the last copy intact.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.archive import transcripts
-from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
-from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader, damage
+from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner
+from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader
 from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.files import atomic, lock
-from holdfast.files.folders import FolderPlace, enter
-from holdfast.record.storage import sign
+from holdfast.files import lock, small_files
 from holdfast.record.user_input import words_of
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import Malformed
@@ -35,7 +33,6 @@ VERSION = 1
 MOST_LINES, MOST_BYTES = 64, 256 << 10  # looked through for secrets together
 ASKED_CHARS, LONGEST_PATH = 200, 4096
 STAMP = "saved.json"
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SaveResult(NamedTuple):
@@ -106,10 +103,10 @@ def save(source: str, room: int) -> int:
     before, grown = transcripts.read_header(place), 0
     if before is not None and status.st_size < before.source_bytes:
         log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
-    elif before is None or before.changed_ns != status.st_mtime_ns or damage(place):
-        data = _packed(source, place, before or _first(source), status.st_mtime_ns, room)
+    else:
+        data = _packed(source, room)
         grown = len(data) - places.size_of(place)
-        _put(place, data)
+        small_files.put(place, data, proven=True)
     os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))  # its age is the transcript's
     return grown
 
@@ -130,95 +127,56 @@ def _first(source: str) -> CopyHeader:
     return CopyHeader(source, path.stem, "", project)
 
 
-def _packed(source: str, place: str, before: CopyHeader, changed_ns: int, room: int) -> bytes:
-    """The file as it shall be, within its room. Where a secret is named that lines before may
-    quote, all is read once more: then it is known from the start."""
-    cleaner, is_same = Cleaner(), before.sign == sign(source, before.source_bytes) != ""
-    if is_same and (words := damage(place)):
-        log.add("WARN", "transcripts", f"{place} is written anew: {words}")
-        is_same = False
-    if is_same:
-        cleaner.hear(_lines_at(source, before.told))
-    packer = _Packer(before if is_same else _first(source), room)
-    while not packer.read(source, cleaner):
-        packer = _Packer(_first(source), room)
-    about = packer.about._replace(
-        changed_ns=changed_ns,
-        told=cleaner.told,
-        sign=sign(source, packer.about.source_bytes),
-    )
-    packed = transcripts.members(place) if packer.goes_on else b""
-    data = transcripts.encode_header(about) + packed + packer.member
-    if len(data) > room:
-        raise _too_large(source)
-    return data
+def _packed(source: str, room: int) -> bytes:
+    """The copy, within its room. Lines may quote a secret that a later line names: where one was
+    found, all is read once more."""
+    cleaner, known = Cleaner(), -1
+    while known != cleaner.known:
+        known = cleaner.known
+        about, packed = _read(source, cleaner, room)
+    return transcripts.encode_header(about) + packed
 
 
-def _too_large(source: str) -> TooLarge:
-    return TooLarge(
-        f"{source} alone needs more room than there is; raise archive_transcripts_megabytes"
-    )
+def _read(source: str, cleaner: Cleaner, room: int) -> tuple[CopyHeader, bytes]:
+    """What is known of a transcript after reading it, and its lines, compressed."""
+    about, packing = _first(source), transcripts.open_member()
+    packed: list[bytes] = []
+    for batch, end in _batches(source):
+        clean = cleaner.without(batch)
+        about = about._replace(
+            asked=about.asked or _first_request(clean),
+            lines=about.lines + len(clean),
+            left_out=about.left_out + sum(data == LEFT_OUT for data in clean),
+            source_bytes=end,
+        )
+        packed.append(packing.compress(b"".join(clean)))
+        if sum(map(len, packed)) > room:
+            break
+    packed.append(packing.flush())
+    if sum(map(len, packed)) > room:
+        raise TooLarge(
+            f"{source} alone needs more room than there is; raise archive_transcripts_megabytes"
+        )
+    return about, b"".join(packed)
 
 
-class _Packer:
-    """Reads a transcript on from where its copy ends."""
-
-    def __init__(self, about: CopyHeader, room: int) -> None:
-        self.about = about
-        self._room = room
-        self.goes_on = about.source_bytes > 0
-        self.member = b""
-
-    def read(self, source: str, cleaner: Cleaner) -> bool:
-        """Return False if a secret was found that was unknown when the reading began."""
-        known, packing, packed = cleaner.known, transcripts.open_member(), list[bytes]()
-        size = 0
-        for batch, end in _batches(source, self.about.source_bytes):
-            clean = cleaner.without(batch)
-            left_out = sum(data == LEFT_OUT for data in clean)
-            self.about = self.about._replace(
-                asked=self.about.asked or _first_request(clean),
-                lines=self.about.lines + len(clean),
-                left_out=self.about.left_out + left_out,
-                source_bytes=end,
-            )
-            packed.append(packing.compress(b"".join(clean)))
-            size += len(packed[-1])
-            if size > self._room:
-                raise _too_large(source)
-        self.member = b"".join([*packed, packing.flush()]) if packed else b""
-        return cleaner.known == known
-
-
-def _batches(source: str, start: int) -> Iterator[tuple[list[Line], int]]:
-    """Whole lines, some at a time, and where those end: one still being written waits."""
-    batch: list[Line] = []
-    size = end = 0
-    for begins, end, data in _lines(source, start):
-        batch.append((begins, data))
-        size += len(data)
-        if len(batch) == MOST_LINES or size > MOST_BYTES:
-            yield batch, end
-            batch, size = [], 0
-    if batch:
-        yield batch, end
-
-
-def _lines(source: str, start: int) -> Iterator[tuple[int, int, bytes]]:
-    """Where each begins and ends, and its bytes; of one too long to be held only that it was."""
-    end = begins = start
+def _batches(source: str) -> Iterator[tuple[list[bytes], int]]:
+    """Whole lines, some at a time, and where those end: one still being written waits. Of one too
+    long to be held only that it was."""
+    batch: list[bytes] = []
+    size = end = begins = 0
     with TranscriptSource(source) as opened:
-        for data in opened.lines(start, LONGEST_LINE_BYTES):
+        for data in opened.lines(0, LONGEST_LINE_BYTES):
             end += len(data)
-            if data.endswith(b"\n"):
-                yield begins, end, data if end - begins == len(data) else LEFT_OUT
-                begins = end
-
-
-def _lines_at(source: str, offsets: tuple[int, ...]) -> Iterator[Line]:
-    with TranscriptSource(source) as opened:
-        for offset in sorted(offsets):
-            yield offset, next(opened.lines(offset, LONGEST_LINE_BYTES), b"")
+            if not data.endswith(b"\n"):
+                continue
+            batch.append(data if end - begins == len(data) else LEFT_OUT)
+            size, begins = size + len(data), end
+            if len(batch) == MOST_LINES or size > MOST_BYTES:
+                yield batch, end
+                batch, size = [], 0
+    if batch:
+        yield batch, begins
 
 
 def _first_request(lines: list[bytes]) -> str:
@@ -231,15 +189,6 @@ def _first_request(lines: list[bytes]) -> str:
                 if words:
                     return words[:ASKED_CHARS]
     return ""
-
-
-def _put(place: str, data: bytes) -> None:
-    """On the disk, proven, once this returns; a failed try leaves what was there before."""
-    inside, _, name = place.removeprefix(f"{places.home()}/").rpartition("/")
-    with enter(FolderPlace(places.home(), inside)) as folder:
-        atomic.clear_left(folder)
-        atomic.replace_whole(folder, name, data, flushed=True, proven=True)
-        atomic.flush(folder)
 
 
 def _sessions() -> list[_Found]:
@@ -282,15 +231,13 @@ def _read_floor(most_bytes: int) -> float:
 
 def _note(most_bytes: int, floor: float) -> None:
     noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
-    with enter(FolderPlace(places.home(), "transcripts")) as folder:
-        atomic.clear_left(folder)
-        atomic.replace_whole(folder, STAMP, json.dumps(noted).encode())
+    small_files.put(f"{transcripts.folder()}/{STAMP}", json.dumps(noted).encode())
 
 
 @contextmanager
 def _worker_lock() -> Iterator[bool]:
     """One process works and one waits. A third leaves: the waiting one will see its changes too."""
-    waiting = _open_lock("waiting.lock")
+    waiting = lock.open_file(f"{transcripts.folder()}/waiting.lock")
     try:
         if not lock.acquire(waiting):
             yield False
@@ -305,17 +252,8 @@ def _worker_lock() -> Iterator[bool]:
 @contextmanager
 def hold_archive() -> Iterator[None]:
     """Hold the archive's lock: nobody else writes or removes copies meanwhile."""
-    fd = _open_lock("lock")
-    try:
-        lock.acquire(fd, lock.FOREVER)
+    with lock.hold_file(f"{transcripts.folder()}/lock", lock.FOREVER):
         yield
-    finally:
-        os.close(fd)
-
-
-def _open_lock(name: str) -> int:
-    with enter(FolderPlace(places.home(), "transcripts")) as folder:
-        return os.open(name, _FLAGS, 0o600, dir_fd=folder)
 
 
 def _exists_since(place: str, changed_ns: int) -> bool:

@@ -15,7 +15,6 @@ import msgspec
 from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
 from holdfast.redact import find, redact, redact_each, redact_named_values, which_are_clean
 
-Line = tuple[int, bytes]  # its offset in the client's file, and its bytes with the newline
 _UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 _ANSWERS = "answers"
 LEFT_OUT = b'{"type":"holdfast-left-out"}\n'  # stands for a line that could not be redacted
@@ -30,29 +29,24 @@ class Cleaner:
         self._written: list[bytes] = []  # the same as they stand in JSON
 
     @property
-    def told(self) -> tuple[int, ...]:
-        """The offsets of lines that named a secret. They are stored instead of the secrets."""
-        return tuple(self._known.lines)
-
-    @property
     def known(self) -> int:
         """How many secrets are recognised without their names."""
         return len(self._bare)
 
-    def hear(self, lines: Iterable[Line]) -> None:
-        self._known.hear((offset, _read(data)[1]) for offset, data in lines)
+    def _hear(self, texts: Iterable[str]) -> None:
+        self._known.hear((0, text) for text in texts)
         bare = [one for one in self._known.bare.items() if is_known_bare(one[0])][:MOST_BARE]
         self._bare = dict(sorted(bare, key=lambda one: -len(one[0])))  # one may contain another
         self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
-    def without(self, lines: Sequence[Line]) -> list[bytes]:
+    def without(self, lines: Sequence[bytes]) -> list[bytes]:
         """The same lines without secrets, in the same order, each still one line of JSON."""
-        read = [_read(data) for _, data in lines]
+        read = [_read(data) for data in lines]
         clean = which_are_clean([said for _, said in read])
-        self.hear(line for line, is_clean in zip(lines, clean, strict=True) if not is_clean)
+        self._hear(said for (_, said), is_clean in zip(read, clean, strict=True) if not is_clean)
         return [
             data if is_clean and not self._quotes(data) else self._cleaned(value, data)
-            for (value, _), (_, data), is_clean in zip(read, lines, clean, strict=True)
+            for (value, _), data, is_clean in zip(read, lines, clean, strict=True)
         ]
 
     def _quotes(self, data: bytes) -> bool:

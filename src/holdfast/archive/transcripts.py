@@ -28,7 +28,6 @@ from holdfast.wire import log, places
 VERSION = 1
 ENDING = ".jsonl.gz"
 MOST_HEADER = 60_000
-MOST_FILE = 2 << 30
 _HAS_EXTRA = 4
 _NAME = b"HF"
 _FIXED = 16  # ten bytes of gzip, the length of all extra fields, our name, the length of ours
@@ -41,8 +40,7 @@ _AGENT = re.compile(r"agent-[A-Za-z0-9_-]{1,128}")
 
 
 class CopyHeader(NamedTuple):
-    """The header of a copy. It covers the first `source_bytes` of the client's file; `sign` shows
-    whether that file only grew since. `told` are the lines that named a secret with its value."""
+    """The header of a copy. It covers the first `source_bytes` of the client's file."""
 
     source: str
     session_id: str
@@ -52,17 +50,13 @@ class CopyHeader(NamedTuple):
     lines: int = 0
     left_out: int = 0  # lines too long to be read
     source_bytes: int = 0
-    changed_ns: int = 0
-    sign: str = ""
-    told: tuple[int, ...] = ()
 
 
 def encode_header(about: CopyHeader) -> bytes:
-    """The empty first member. If there are too many `told` lines they are left out, and the next
-    run reads the whole source again."""
-    data = _encode(about)
-    if len(data) > MOST_HEADER:
-        data = _encode(about._replace(told=(), sign=""))
+    """The empty first member, with JSON. A path may hold bytes that are not text; they survive the
+    round trip."""
+    text = json.dumps({"version": VERSION, **about._asdict()}, ensure_ascii=False)
+    data = text.encode("utf-8", "surrogatepass")
     lengths = (len(data) + 4).to_bytes(2, "little"), len(data).to_bytes(2, "little")
     start = GZIP_MAGIC + bytes([_HAS_EXTRA, 0, 0, 0, 0, 0, 255])
     return start + lengths[0] + _NAME + lengths[1] + data + _EMPTY
@@ -75,34 +69,16 @@ def open_member() -> zlib._Compress:
 
 def read_header(path: str) -> CopyHeader | None:
     """The header of a copy; None if the file is missing or not an archived transcript."""
-    data, length = _header_of(places.read_small(path, _FIXED + MOST_HEADER))
-    try:
-        found = json.loads(data[_FIXED : _FIXED + length])
-        if found.pop("version") != VERSION:
-            return None
-        found["told"] = tuple(int(line) for line in found["told"])
-        return CopyHeader(**found)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-
-
-def members(path: str) -> bytes:
-    """The compressed members behind the header, unchanged."""
-    data, length = _header_of(places.read_small(path, MOST_FILE))
-    return data[_FIXED + length + len(_EMPTY) :] if data else b""
-
-
-def _header_of(data: bytes) -> tuple[bytes, int]:
-    """The bytes and the length of our header field; empty if they do not begin with one."""
+    data = places.read_small(path, _FIXED + MOST_HEADER)
     if data[:3] != GZIP_MAGIC or len(data) < _FIXED or data[12:14] != _NAME:
-        return b"", 0
-    return data, int.from_bytes(data[14:16], "little")
-
-
-def _encode(about: CopyHeader) -> bytes:
-    """As JSON. A path may hold bytes that are not text; they survive the round trip."""
-    text = json.dumps({"version": VERSION, **about._asdict()}, ensure_ascii=False)
-    return text.encode("utf-8", "surrogatepass")
+        return None
+    try:
+        found = json.loads(data[_FIXED : _FIXED + int.from_bytes(data[14:16], "little")])
+        if found["version"] != VERSION:
+            return None
+        return CopyHeader(**{name: found[name] for name in CopyHeader._fields})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 class ArchivedSession(NamedTuple):
@@ -144,11 +120,6 @@ def copy_of(source: str) -> str:
     """The archived copy of a transcript, by the client's path of it; empty where there is none."""
     place = place_of(source)
     return place if place and os.path.isfile(place) else ""  # noqa: PTH113
-
-
-def instead_of(source: str) -> str:
-    """The path if the file exists, else its archived copy, else the path."""
-    return source if os.path.exists(source) else copy_of(source) or source  # noqa: PTH110
 
 
 def copies_of_gone(client_folder: str) -> Iterator[tuple[str, str]]:
