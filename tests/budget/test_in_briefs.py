@@ -54,7 +54,7 @@ def test_no_compartment_crowds_out_another(
     brief = compose(facts, max_tokens)
     assert brief.allotment is not None
     for name in (ACTIVE, BACKGROUND, AMBIENT):
-        least = min(whole[name], brief.allotment.grants[name].share)
+        least = min(whole[name], brief.allotment.shares[name])
         assert brief.spent.get(name, 0) >= least - 400
 
 

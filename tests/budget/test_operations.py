@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.budget import ledger, operations
+from holdfast.budget import compartments, ledger, operations
 from holdfast.budget.compartments import NAMES, SAFETY
 from holdfast.budget.ledger import (
     BudgetBusy,
@@ -166,10 +166,10 @@ def test_a_folder_that_takes_nothing_is_said() -> None:
 
 @pytest.mark.requirement("K1")
 def test_an_estimate_counts_as_the_budget_does_and_as_the_model_would() -> None:
-    assert operations.estimate("x" * 350).tokens == 100
-    assert operations.estimate("x" * 351).tokens == 101
-    assert operations.estimate("x" * 350).model_tokens is None
-    assert operations.estimate("x" * 350, density=2.5).model_tokens == 140
+    assert compartments.estimate("x" * 350).tokens == 100
+    assert compartments.estimate("x" * 351).tokens == 101
+    assert compartments.estimate("x" * 350).model_tokens is None
+    assert compartments.estimate("x" * 350, density=2.5).model_tokens == 140
 
 
 @pytest.mark.requirement("K1")

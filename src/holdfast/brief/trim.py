@@ -100,12 +100,9 @@ class Choice:
             self.merged += 1
             return True
         name, length = of(item), len(item.text)  # the cost is at least the length
-        if length > self.room or (
-            within and self.spent.get(name, 0) + length > within.granted(name)
-        ):
-            return False
-        cost = self.cost(item)
-        if cost > self.room or (within and self.spent.get(name, 0) + cost > within.granted(name)):
+        granted = within.granted.get(name, 0) if within else self.room + self.spent.get(name, 0)
+        room = min(self.room, granted - self.spent.get(name, 0))
+        if length > room or (cost := self.cost(item)) > room:
             return False
         self._pay(name, cost)
         self._begun.add(item.section)

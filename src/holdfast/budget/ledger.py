@@ -8,11 +8,10 @@ damaged file is set aside.
 import json
 import os
 from collections.abc import Mapping
-from itertools import count
 from typing import Any, NamedTuple
 
 from holdfast.budget.compartments import NAMES, PREFERENCES
-from holdfast.files import folders
+from holdfast.files import folders, small_files
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 
@@ -144,36 +143,32 @@ def read(project: str, session_id: str) -> Ledger:
 
 
 def load(path: str) -> dict[str, Any]:
-    found, error = read_checked(path)
+    """What the file holds; nothing, and a line in the log, if it cannot be used."""
+    found, error = _parse(path)
     if error:
         log.add("WARN", "budget", f"{path} was not read: {error}")
     return {} if error else found
 
 
-def read_checked(path: str) -> tuple[dict[str, Any], str]:
+def _parse(path: str) -> tuple[dict[str, Any], str]:
     """What the file holds, and why it cannot be used; the contents of another version too."""
     data = places.read_small(path, MOST_BYTES + 1) if path else b""
-    if not data:
+    if not data and not (path and places.size_of(path)):
         return {}, ""
     try:
         found = json.loads(data) if len(data) <= MOST_BYTES else None
     except (ValueError, RecursionError) as error:
         return {}, str(error)
-    if not isinstance(found, dict):
-        return {}, f"not a ledger of version {VERSION}"
-    is_known = found.get("version") == VERSION
-    return found, "" if is_known else f"not a ledger of version {VERSION}"
-
-
-def is_newer(found: Mapping[str, Any]) -> bool:
-    version = found.get("version")
-    return type(version) is int and version > VERSION
+    is_known = isinstance(found, dict) and found.get("version") == VERSION
+    return (
+        found if isinstance(found, dict) else {},
+        "" if is_known else f"not a ledger of version {VERSION}",
+    )
 
 
 def save(path: str, found: Mapping[str, Any]) -> None:
-    places.make_folder(os.path.dirname(path))  # noqa: PTH120
     data = json.dumps({**found, "version": VERSION}, ensure_ascii=False, indent=1)
-    places.replace_whole(path, data.encode("utf-8", "replace"))
+    small_files.put(path, data.encode("utf-8", "replace"))
 
 
 def _pins(found: Mapping[str, Any], scope: str) -> list[Pin]:
@@ -215,21 +210,8 @@ def _list(found: Mapping[str, Any], name: str) -> list[Any]:
 
 def set_aside_if_damaged(path: str) -> str:
     """Set a damaged file aside; where it went, or empty. NewerLedger if its version is newer."""
-    found, error = read_checked(path)
-    if is_newer(found):
+    found, error = _parse(path)
+    version = found.get("version")
+    if type(version) is int and version > VERSION:
         raise NewerLedger(f"{path} was written by a newer Holdfast, and was left alone")
-    if not error and (found or not _holds_something(path)):
-        return ""
-    names = (f"{path}.damaged{f'-{n}' if n else ''}" for n in count())
-    aside = next(name for name in names if not os.path.lexists(name))
-    os.rename(path, aside)  # noqa: PTH104
-    log.add("WARN", "budget", f"{path} was damaged; it is saved as {aside}")
-    return aside
-
-
-def _holds_something(path: str) -> bool:
-    """Whether the file exists though nothing was read: no permission, or not a plain file."""
-    try:
-        return os.lstat(path).st_size > 0
-    except OSError:
-        return False
+    return small_files.set_aside(path, error) if error else ""

@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from holdfast.budget import ledger
-from holdfast.budget.compartments import NAMES, PREFERENCES, TextEstimate, estimate
+from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import (
     MOST_CHARS,
     MOST_EVICTED,
@@ -29,18 +29,6 @@ from holdfast.budget.ledger import (
 from holdfast.files import lock
 from holdfast.redact import redact
 
-__all__ = [
-    "Pin",
-    "TextEstimate",
-    "allot",
-    "estimate",
-    "evict",
-    "pin",
-    "readmit",
-    "repair",
-    "share_set",
-    "unpin",
-]
 PATIENCE_SECONDS = 5.0
 LEFT_OVER = 0.05  # set shares must leave this much to each other compartment
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from holdfast.brief.quotes import OUTCOME
-from holdfast.budget import ledger, operations
+from holdfast.budget import compartments, ledger, operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import choose_session
@@ -173,7 +173,7 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
 def estimate(text_or_file: str, session: str, as_json: bool) -> None:
     """Estimate how many tokens a text or a file has."""
     density = _density(session)
-    found = operations.estimate(_text(text_or_file), density)
+    found = compartments.estimate(_text(text_or_file), density)
     if as_json:
         values = {name: getattr(found, name) for name in found.__struct_fields__}
         click.echo(json.dumps(values))

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.budget import operations
+from holdfast.budget import compartments, operations
 from holdfast.budget.ledger import MODEL
 from holdfast.events import window_budget
 from holdfast.events.window_budget import CompartmentUse
@@ -95,7 +95,7 @@ def _evict(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
 
 def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
-    found = operations.estimate(asked.text, state.density)
+    found = compartments.estimate(asked.text, state.density)
     fields = {name: getattr(found, name) for name in found.__struct_fields__}
     return counted(found.tokens, "token"), fields
 
