@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from holdfast.cli.install import install, uninstall
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.executable import console_command, typed_command
-from holdfast.memory.topic_store import remember
+from holdfast.memory.topic_store import change
 from holdfast.settings import load as settings_load
 from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
 from holdfast.setup.install import installed_commands
@@ -231,7 +231,7 @@ def test_leaving_says_what_stays_and_where(desk: Desk) -> None:
 
 
 def test_leaving_names_the_topics_in_the_memory_of_claude_code(desk: Desk) -> None:
-    remember(str(desk.project), "Prefer ruff", "which linter", "project", "Lint with ruff.", 1)
+    change(str(desk.project), "Prefer ruff", "which linter", "project", "Lint with ruff.", 1)
     said = call("uninstall --yes").stdout
     where = find_memory_folder(str(desk.project)).path
     assert f"  {where}: 1 topic of `holdfast memory add`; `holdfast memory retire" in said

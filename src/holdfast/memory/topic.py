@@ -19,8 +19,6 @@ MOST_NAME, MOST_DESCRIPTION, MOST_BODY = 80, 300, 60_000
 POINTER_CHARS = 150  # what the client expects of a line in its index
 FENCE = "---"
 _HASH = re.compile(r"^hash: [0-9a-f]+\n", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z][\w ,;.()/+'-]*[\w.)]|[A-Za-z]")
-_MEANT_OTHERWISE = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
 
 
 class NotOurTopic(HoldfastError):
@@ -74,8 +72,8 @@ class MemoryTopic:
 
 def render(name: str, description: str, kind: str, body: str) -> str:
     """Return the file content of a topic of ours."""
-    front = [("name", name), ("description", description), ("type", kind), ("source", SOURCE)]
-    head = "".join(f"{key}: {_scalar(value)}\n" for key, value in front)
+    quoted = (json.dumps(text, ensure_ascii=False) for text in (name, description))
+    head = "name: {}\ndescription: {}\n".format(*quoted) + f"type: {kind}\nsource: {SOURCE}\n"
     text = f"{FENCE}\n{head}{FENCE}\n\n{body.strip()}\n"
     return text.replace(f"source: {SOURCE}\n", f"source: {SOURCE}\nhash: {_digest(text)}\n", 1)
 
@@ -147,12 +145,6 @@ def _unquoted(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] == "'":
         return value[1:-1].replace("''", "'")
     return value
-
-
-def _scalar(text: str) -> str:
-    """Write a value plain if every YAML reader takes it for the same text, else quoted."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _MEANT_OTHERWISE
-    return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 def _digest(text: str) -> str:

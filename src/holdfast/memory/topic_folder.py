@@ -1,8 +1,7 @@
 """The memory folder on disk: read without following links, written atomically, under our lock.
 
 The client writes there too and takes no lock. So the index is replaced only if it still holds what
-was read; if its old file was written to at that very moment, the change is made again on top.
-Topics are copied to our own folder before we change or retire them.
+was read. Topics are copied to our own folder before we change or retire them.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
-from holdfast.files import lock
+from holdfast.files import lock, small_files
 from holdfast.memory.topic import NotWritten
 from holdfast.wire import places
 
@@ -27,16 +26,14 @@ TRIES = 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_COPIES = 200
-MADE = "made-index"
 
 
-@dataclass(frozen=True, slots=True)
-class FolderFile:
+class FolderFile(NamedTuple):
     """One file as it was read."""
 
     data: bytes
     modified_ms: int
-    is_cut: bool = False
+    is_cut: bool
 
 
 def names(folder: Path) -> list[str]:
@@ -50,104 +47,86 @@ def names(folder: Path) -> list[str]:
     return sorted(name for name in wanted if name != "MEMORY.md")[:MOST_FILES]
 
 
-def is_free(folder: Path, name: str, taken: frozenset[str]) -> bool:
-    """Return whether a name is free, also in another case: some disks take `Memory.md` and
-    `memory.md` for the same file."""
-    return name.casefold() not in taken and not os.path.lexists(folder / name)
-
-
-def taken_names(folder: Path) -> frozenset[str]:
-    """Return all names in the folder in lower case, also of files that cannot be read."""
-    try:
-        return frozenset(name.casefold() for name in os.listdir(folder)) | {"memory.md"}  # noqa: PTH208
-    except OSError:
-        return frozenset({"memory.md"})
+def taken_names(folder: Path) -> set[str]:
+    """Return all names in the folder in lower case: some disks take `Memory.md` and `memory.md` for
+    the same file."""
+    with suppress(OSError):
+        return {name.casefold() for name in os.listdir(folder)} | {"memory.md"}  # noqa: PTH208
+    return {"memory.md"}
 
 
 def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> FolderFile | None:
     """Read a regular file of this folder; None if it is missing, a link or a pipe."""
-    fd = _open(folder, name)
-    if fd is None:
-        return None
-    try:
-        data = _all(fd, most + 1)
-        return FolderFile(data[:most], int(os.fstat(fd).st_mtime * 1000), is_cut=len(data) > most)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
+    with suppress(OSError, ValueError):
+        fd = os.open(folder / name, _READ)
+        try:
+            about = os.fstat(fd)
+            if stat.S_ISREG(about.st_mode):
+                with os.fdopen(fd, "rb", closefd=False) as file:
+                    data = file.read(most + 1)
+                return FolderFile(data[:most], int(about.st_mtime * 1000), len(data) > most)
+        finally:
+            os.close(fd)
+    return None
 
 
 def replace(folder: Path, name: str, data: bytes) -> None:
     """Replace a file atomically; its permissions stay."""
-    try:
+    path = folder / name
+    with _in_words(folder):
         make(folder)
-        path = folder / name
-        about = path.lstat() if os.path.lexists(path) else None
-        if about is not None and not stat.S_ISREG(about.st_mode):
-            raise NotWritten(f"{path} is not a plain file, and was left alone")
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
         places.replace_whole(str(path), data, flush=True)
-        if about is not None:
-            path.chmod(stat.S_IMODE(about.st_mode))
-    except OSError as error:
-        raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
+        path.chmod(mode)
 
 
 def create(folder: Path, name: str, data: bytes) -> None:
     """Create a file. A file that somebody else created meanwhile is never overwritten."""
     path = folder / name
-    try:
+    with _in_words(folder):
         make(folder)
         fd = os.open(path, _CREATE, 0o600)
-    except OSError as error:
-        raise NotWritten(f"{path} cannot be created: {error.strerror or error}") from error
-    try:
-        places.write_all(fd, data)
-        places.flush_to_disk(fd)
-    except OSError as error:
-        path.unlink()
-        raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
-    finally:
-        os.close(fd)
-
-
-def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """Change a file that the client may be writing, and return its new content."""
-    for _ in range(TRIES):
-        fd = _open(folder, name)
         try:
-            before = _all(fd, MOST_INDEX_BYTES + 1) if fd is not None else b""
-            _must_be_whole(folder, name, fd, before)
-            after = change(before)
-            if after == before or _swap(folder, name, fd, before, after):
-                return after
-        except OSError as error:
-            raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
+            places.write_all(fd, data)
+            places.flush_to_disk(fd)
+        except OSError:
+            path.unlink()
+            raise
         finally:
-            if fd is not None:
-                os.close(fd)
+            os.close(fd)
+
+
+def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+    """Change a file that the client may be writing. One that becomes empty is removed."""
+    for _ in range(TRIES):
+        found = read(folder, name, MOST_INDEX_BYTES)
+        if found is None and os.path.lexists(folder / name):
+            raise NotWritten(f"{folder / name} is a link or cannot be read, and was left alone")
+        if found is not None and found.is_cut:
+            raise NotWritten(f"{folder / name} is longer than {MOST_INDEX_BYTES:,} bytes")
+        before = found.data if found else b""
+        after = change(before)
+        now = read(folder, name, MOST_INDEX_BYTES)
+        if (now.data if now else b"") == before:
+            if after != before:
+                replace(folder, name, after)
+            if now and not after:
+                remove(folder, name)
+            return
     raise NotWritten(f"another program keeps changing {folder}/{name}")
 
 
 def remove(folder: Path, name: str) -> None:
-    try:
+    with _in_words(folder):
         (folder / name).unlink()
+
+
+@contextmanager
+def _in_words(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise NotWritten(f"{folder / name} cannot be removed: {error.strerror}") from error
-
-
-def note_made(folder: Path) -> None:
-    """Note beside our copies that we created the index of this folder, and not the client."""
-    places.replace_whole(str(folder_for_copies(folder) / MADE), b"")
-
-
-def remove_made(folder: Path, name: str) -> None:
-    """Remove the index if we created it and nothing is left in it."""
-    note, path = folder_for_copies(folder) / MADE, folder / name
-    with suppress(OSError):
-        if note.exists() and path.lstat().st_size == 0:
-            path.unlink()
-            note.unlink()
+        raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
 def folder_for_copies(folder: Path) -> Path:
@@ -163,63 +142,11 @@ def make(folder: Path) -> None:
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Let one Holdfast write at a time. The lock is with our files, not in the client's folder."""
-    ours = folder_for_copies(folder)
-    try:
-        fd = lock.open_file(str(ours / "lock"))
-    except OSError as error:
-        raise NotWritten(f"{ours} cannot be written: {error.strerror or error}") from error
-    try:
-        if not lock.acquire(fd, PATIENCE_SECONDS):
+    path = folder_for_copies(folder) / "lock"
+    with _in_words(path.parent), lock.hold_file(str(path), PATIENCE_SECONDS) as is_ours:
+        if not is_ours:
             raise NotWritten("another Holdfast is writing this memory")
         yield
-    finally:
-        os.close(fd)
-
-
-def _open(folder: Path, name: str) -> int | None:
-    """Open a file for reading. If the system allows, the access time stays: our reading is not a
-    use."""
-    for flags in (_READ | getattr(os, "O_NOATIME", 0), _READ):
-        with suppress(OSError, ValueError):
-            fd = os.open(folder / name, flags)
-            if places.is_regular(fd):
-                return fd
-            os.close(fd)
-            return None
-    return None
-
-
-def _must_be_whole(folder: Path, name: str, fd: int | None, before: bytes) -> None:
-    path = folder / name
-    if fd is None and os.path.lexists(path):
-        raise NotWritten(f"{path} is a link or cannot be read, and was left alone")
-    if len(before) > MOST_INDEX_BYTES:
-        raise NotWritten(f"{path} is longer than {MOST_INDEX_BYTES:,} bytes, and was left alone")
-
-
-def _swap(folder: Path, name: str, fd: int | None, before: bytes, after: bytes) -> bool:
-    """Replace the file; return False if somebody wrote it meanwhile. Their text is then still
-    there, or is put back from the old file."""
-    now = read(folder, name, MOST_INDEX_BYTES + 1)
-    if (now.data if now else b"") != before:
-        return False
-    replace(folder, name, after)
-    if fd is None:
-        return True
-    os.lseek(fd, 0, os.SEEK_SET)
-    theirs = _all(fd, MOST_INDEX_BYTES + 1)
-    if theirs == before:
-        return True
-    replace(folder, name, theirs)
-    return False
-
-
-def _all(fd: int, most: int) -> bytes:
-    parts: list[bytes] = []
-    while most > 0 and (part := os.read(fd, min(most, 1 << 20))):
-        parts.append(part)
-        most -= len(part)
-    return b"".join(parts)
 
 
 def copy(path: Path, file: str, now_ms: int) -> str:
@@ -229,13 +156,8 @@ def copy(path: Path, file: str, now_ms: int) -> str:
     if found is None:
         return ""
     place = folder_for_copies(path) / "before"
-    target = place / f"{now_ms:013}-{file}"
-    try:
-        make(place)
-        places.replace_whole(str(target), found.data)
-    except OSError as error:
-        raise NotWritten(f"no copy can be written to {place}: {error.strerror}") from error
+    with _in_words(place):
+        small_files.put(str(place / f"{now_ms:013}-{file}"), found.data)
     for old in sorted(place.glob("*.md"))[:-MOST_COPIES]:
-        with suppress(OSError):
-            old.unlink()
-    return str(target)
+        old.unlink(missing_ok=True)
+    return str(place / f"{now_ms:013}-{file}")

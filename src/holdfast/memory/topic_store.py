@@ -6,7 +6,6 @@ for it. In `MEMORY.md` only our lines are added, changed or removed; no other by
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,76 +32,44 @@ MOST_LINES, MOST_BYTES = 200, 25_000  # as much as the client loads
 _POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(<?(?:\./)?([^)<>]+?)>?\)")
 
 
-@dataclass(frozen=True, slots=True)
 class TopicIndex:
-    """The lines of an index with their line ends. Text that is not UTF-8 is kept as it is."""
+    """The lines of an index, in any encoding and with any line ends. Taking out a line that was put
+    in gives the file as it was."""
 
-    lines: tuple[str, ...]
-
-    @classmethod
-    def parse(cls, data: bytes) -> TopicIndex:
-        text = data.decode("utf-8", "surrogateescape")
-        return cls(tuple(re.findall(r"[^\n]*\n|[^\n]+", text)))
+    def __init__(self, data: bytes) -> None:
+        self.lines = data.decode("utf-8", "surrogateescape").split("\n")
+        names = [_POINTER.match(line) for line in self.lines]
+        self.files = {found[1]: at for at, found in reversed([*enumerate(names)]) if found}
 
     def data(self) -> bytes:
-        return "".join(self.lines).encode("utf-8", "surrogateescape")
-
-    def fits(self) -> bool:
-        return len(self.lines) <= MOST_LINES and len(self.data()) <= MOST_BYTES
-
-    def files(self) -> list[str]:
-        """The files that its lines name, in order."""
-        return [found[1] for line in self.lines if (found := _POINTER.match(line))]
+        return "\n".join(self.lines).encode("utf-8", "surrogateescape")
 
     def line_of(self, file: str) -> str | None:
         """The line that names this file, if there is one."""
-        at = self._at(file)
-        return None if at is None else self.lines[at].rstrip("\r\n")
+        return self.lines[self.files[file]].rstrip("\r") if file in self.files else None
 
-    def put(self, file: str, text: str) -> TopicIndex:
+    def put(self, file: str, text: str) -> bytes:
         """Put a line in its old place, or at the end."""
-        at = self._at(file)
-        if at is None:
-            return self._added(text)
-        line = self.lines[at]
-        changed = text + line[len(line.rstrip("\r\n")) :]
-        return TopicIndex((*self.lines[:at], changed, *self.lines[at + 1 :]))
+        end = "\r" if self.lines[0].endswith("\r") else ""
+        if file in self.files:
+            self.lines[self.files[file]] = text + end
+        elif self.lines[-1]:
+            self.lines.append(text)
+        else:
+            self.lines.insert(-1, text + end)
+        return self.data()
 
-    def without(self, file: str) -> TopicIndex:
-        at = self._at(file)
-        if at is None:
-            return self
-        lines = [*self.lines[:at], *self.lines[at + 1 :]]
-        if lines and at == len(lines) and not self.lines[at].endswith("\n"):
-            end = self._end() if at > 1 else "\n"  # a single line shows no line end to follow
-            lines[-1] = lines[-1].removesuffix(end)  # as it was before we added our line
-        return TopicIndex(tuple(lines))
-
-    def _at(self, file: str) -> int | None:
-        for at, line in enumerate(self.lines):
-            found = _POINTER.match(line)
-            if found and found[1] == file:
-                return at
-        return None
-
-    def _added(self, text: str) -> TopicIndex:
-        """Add a line. If the last line has no line end, ours has none either, so that removing it
-        restores the file."""
-        end = self._end()
-        if self.lines and not self.lines[-1].endswith("\n"):
-            return TopicIndex((*self.lines[:-1], self.lines[-1] + end, text))
-        return TopicIndex((*self.lines, text + end))
-
-    def _end(self) -> str:
-        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
+    def without(self, file: str) -> bytes:
+        del self.lines[self.files[file]]
+        return self.data()
 
 
 def in_folder(path: Path, also: str = "") -> list[MemoryTopic]:
     """Read all topics, in the order of the index, then by file. `also` is read even if the folder
     has too many."""
     found = topic_folder.read(path, NAME, topic_folder.MOST_INDEX_BYTES)
-    index = TopicIndex.parse(found.data if found else b"")
-    order = {file: n for n, file in reversed(list(enumerate(index.files())))}
+    index = TopicIndex(found.data if found else b"")
+    order = index.files
     names = topic_folder.names(path)
     if also and also.casefold() not in {NAME.casefold(), *(name.casefold() for name in names)}:
         names.append(also)
@@ -168,22 +135,10 @@ def _folder(project: str) -> Path:
     return Path(find_memory_folder(project).path)
 
 
-def remember(
-    project: str,
-    name: str,
-    description: str,
-    type: str,  # noqa: A002 (what the folder calls it)
-    body: str,
-    now_ms: int,
-) -> MemoryTopic:
-    """Write or change a topic of ours. Topics of others are never changed."""
-    return change(project, name, description, type, body, now_ms).topic
-
-
 def change(
     project: str, name: str, description: str, kind: str, body: str, now_ms: int
 ) -> TopicChange:
-    """Write a topic as `remember` does, and return everything that was changed."""
+    """Write or change a topic of ours. Topics of others are never changed."""
     body = redact(fence.clean(body.replace("\r\n", "\n")))
     name, description = _fit(name, description, kind, body)
     text = topic.render(name, description, kind, body)
@@ -219,7 +174,6 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
             raise NotOurTopic(f"{old.file} was not written by Holdfast, or was edited since")
         before = topic_folder.copy(path, old.file, now_ms)
         topic_folder.swap(path, NAME, lambda data: _unpointed(data, old))
-        topic_folder.remove_made(path, NAME)
         topic_folder.remove(path, old.file)
     return TopicChange(old, "retired", str(path / old.file), before)
 
@@ -252,13 +206,8 @@ def _file_for(path: Path, known: Sequence[MemoryTopic], name: str) -> str:
         return ours[0].file
     taken = topic_folder.taken_names(path)
     stem = topic.file_name(name).removesuffix(".md")
-    return next(
-        one for n in count() if topic_folder.is_free(path, one := _numbered(stem, n), taken)
-    )
-
-
-def _numbered(stem: str, n: int) -> str:
-    return f"{stem}-{n + 1}.md" if n else f"{stem}.md"
+    numbered = (f"{stem}-{n + 1}.md" if n else f"{stem}.md" for n in count())
+    return next(one for one in numbered if one.casefold() not in taken)
 
 
 def _point(path: Path, new: MemoryTopic, old: MemoryTopic | None) -> None:
@@ -269,26 +218,21 @@ def _point(path: Path, new: MemoryTopic, old: MemoryTopic | None) -> None:
     """
 
     def changed(data: bytes) -> bytes:
-        index = TopicIndex.parse(data)
+        index = TopicIndex(data)
         line = index.line_of(new.file)
         if line is not None and (old is None or line != topic.pointer(old)):
             return data
         longer = index.put(new.file, topic.pointer(new))
-        if not longer.fits():
+        if len(longer.splitlines()) > MOST_LINES or len(longer) > MOST_BYTES:
             raise IndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
-        return longer.data()
+        return longer
 
-    is_new = not os.path.lexists(path / NAME)
     topic_folder.swap(path, NAME, changed)
-    if is_new:
-        topic_folder.note_made(path)
 
 
 def _unpointed(data: bytes, old: MemoryTopic) -> bytes:
-    index = TopicIndex.parse(data)
-    if index.line_of(old.file) == topic.pointer(old):
-        index = index.without(old.file)
-    return index.data()
+    index = TopicIndex(data)
+    return index.without(old.file) if index.line_of(old.file) == topic.pointer(old) else data
 
 
 def _put_back(path: Path, file: str, was: topic_folder.FolderFile | None) -> None:
