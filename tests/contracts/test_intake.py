@@ -358,52 +358,6 @@ def test_ends_and_beginnings_tell_the_same_however_the_clock_jumps(
 
 
 @pytest.mark.requirement("A1", "X6")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(
-                ["SessionEnd", "SessionStart", "SubagentStart", "SubagentStop", "sync"]
-            ),
-            st.integers(1, 9),
-        ),
-        min_size=1,
-        max_size=12,
-    )
-)
-@example(  # the start of a subagent is reported after the end that cut it off
-    [("SessionEnd", 5), ("SessionStart", 6), ("sync", 1), ("SubagentStart", 4), ("SessionEnd", 9)]
-)
-@example(  # the stop of its earlier work is reported after the end that cut off its later work
-    [
-        *(("SubagentStart", 3), ("SessionEnd", 5), ("SessionStart", 6), ("sync", 1)),
-        *(("SubagentStop", 2), ("SessionEnd", 9)),
-    ]
-)
-def test_a_session_that_ends_twice_cuts_a_subagent_off_at_the_same_end(
-    store: Store, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
-) -> None:
-    folder = tmp_path_factory.mktemp("told")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOLDFAST_HOME", str(folder / "home"))
-        emptied(store)
-        script = ScriptedSession(folder)
-        for event, second in steps:
-            script.now_ms = second * 1_000
-            if event == "sync":
-                sync(store)
-            elif event.startswith("Subagent"):
-                of = {"tool_use_id": "a1", "tool": "reviewer", "answer_id": script.prompt_id}
-                script.line(event, flags="agent", **of)
-            else:
-                script.line(event, flags="usage")
-        sync(store)
-        stepwise = rows_of(store)
-        sync(emptied(store))
-        assert rows_of(store) == stepwise
-
-
-@pytest.mark.requirement("A1", "X6")
 @pytest.mark.parametrize("lost", [{}, {"offset": "x", "spool": 5}, {"odd": None}])
 def test_a_lost_position_means_work_and_no_doubles(
     store: Store, tmp_path: Path, lost: dict[str, Any]

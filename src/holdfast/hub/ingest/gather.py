@@ -91,14 +91,6 @@ def name_on_server(source: str) -> str:
     return f"{kind}:{machine()}:{name}" if kind == WINDOW else source
 
 
-def main_window_of(source: str) -> str:
-    """Return the source of the session's main window, whose hooks report each end of the session;
-    empty if the source is not a window."""
-    kind, _, name = source.partition(":")
-    session, slash, _ = name.rpartition("/")
-    return f"{kind}:{session}/{windows.MAIN}" if kind == WINDOW and slash else ""
-
-
 def session_of(source: str) -> str:
     """Return the session of a window's source; empty for other sources."""
     kind, _, name = source.partition(":")
@@ -124,7 +116,6 @@ def _read_window(name: str, position: Position) -> tuple[Position, list[Recorded
     records += turns.records
     moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
     held.first_ms, held.last_ms = span.first_ms, span.last_ms
-    held.note_ends(span.ends)
     health = _read_health(window, held) if span.last_ms else []
     is_named = bool(health and window.agent_id)  # a hook may note its kind after its first line
     if records or moved or span.has_turned or is_named:

@@ -30,7 +30,6 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedWindow,
 )
-from holdfast.hub.ingest.windows import parse_position
 from holdfast.hub.ingest.writers.actions import Actions
 from holdfast.hub.ingest.writers.sessions import (
     create_missing,
@@ -97,7 +96,7 @@ def ingest_batch(
     if stored != batch.since:
         raise StalePosition(batch.source, stored)
     before = events.mark(connection)
-    counts = _write_records(connection, batch.records, _ends_so_far(connection, batch))
+    counts = _write_records(connection, batch.records)
     row = {"source": batch.source, "position": batch.until, "updated_ms": row_times.now_ms()}
     put(connection, positions, ("source",), row)
     if not announce:
@@ -105,17 +104,7 @@ def ingest_batch(
     return counts
 
 
-def _ends_so_far(connection: Connection, batch: RecordBatch) -> list[int]:
-    """Return each end of the batch's session. The row of a session has only the last one, and what
-    happened before an earlier end may be reported after it."""
-    main = gather.main_window_of(batch.source)
-    position = batch.until if main == batch.source else read_position(connection, main)
-    return parse_position(position).ends if main else []
-
-
-def _write_records(
-    connection: Connection, records: Sequence[RecordedEvent], ends: Sequence[int]
-) -> BatchCounts:
+def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> BatchCounts:
     create_missing(connection, records)
     session_id, project_id = _find_session_and_project(connection, records)
     if session_id:
@@ -131,7 +120,7 @@ def _write_records(
         else:
             tree.apply(record)
     if session_id:
-        subtask_writer.cut_off(session_id, ends)
+        subtask_writer.cut_off(session_id)
     new_requests, _ = tree.requests.flush()
     listed, stood = tree.tasks.flush()
     started, changed = subtask_writer.flush()

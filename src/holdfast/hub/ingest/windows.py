@@ -101,10 +101,6 @@ class Span:
         self._turns[-1] = ended_ms, max(opened_ms, ms)
 
     @property
-    def ends(self) -> list[int]:
-        return [ended_ms for ended_ms, _ in self._turns if ended_ms]
-
-    @property
     def has_turned(self) -> bool:
         return self._turns != [(0, 0)]
 
@@ -125,9 +121,6 @@ class Span:
         ]
 
 
-MOST_ENDS = 500  # of a session that is resumed again and again
-
-
 class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     """`turns`: where the pass over the transcript stopped (`record.stream.save_state`)."""
 
@@ -136,7 +129,6 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     state: str = ""  # a checksum of the window's state when its health was last recorded
     first_ms: int = 0  # first and last time of everything recorded
     last_ms: int = 0
-    ends: list[int] = []  # when the session ended, each time, as its hooks reported it
     newest_ms: int = 0  # the last reading of its spool
     newest_used: int = 0
     newest_estimated: bool = False
@@ -150,10 +142,6 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
         """Start a transcript from its beginning."""
         self.request = self.prompt_id = self.standing = self.task = ""
         self.waves = 0
-
-    def note_ends(self, ends: Iterable[int]) -> None:
-        """Remember these ends too. A line that is read twice is one end."""
-        self.ends = list(dict.fromkeys([*self.ends, *ends]))[-MOST_ENDS:]
 
     @property
     def message_id(self) -> str:

@@ -5,7 +5,7 @@ end, so it does not matter whether the hook or the transcript reports first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -198,17 +198,13 @@ class Subtasks:
             self._left.add(row["task_id"])
             row["task_id"] = task_id
 
-    def cut_off(self, session_id: str, known_ends: Sequence[int] = ()) -> None:
-        """Fail the subtasks that were running when the session ended.
-
-        The first end at or after a subtask's start counts. Ends come in the order they were
-        reported, which is that of their times unless the clock was set back. `known_ends` are those
-        of earlier batches too, so that it does not matter how the reports were divided.
-        """
+    def cut_off(self, session_id: str) -> None:
+        """Fail the subtasks that were running when the session ended: the first end at or after a
+        subtask's start counts, of the batch's ends and the session's last one."""
         if not self._ends and not self.cache.rows:
             return
         mine = sa.select(sessions.c.ended_ms).where(sessions.c.id == session_id)
-        ends = [*known_ends, self._connection.scalar(mine) or 0, *self._ends]
+        ends = [self._connection.scalar(mine) or 0, *self._ends]
         if self._ends:
             running = (subtasks.c.session_id == session_id) & (subtasks.c.status == "running")
             under_way = sa.select(subtasks.c.id).where(running)
