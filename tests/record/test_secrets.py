@@ -196,7 +196,7 @@ def test_the_answer_to_a_question_for_a_secret_goes(question: str, tmp_path: Pat
         assert WORD not in save(record).decode()
         assert "[redacted" in record.turns[0].questions[0].answer
     cleaner = Cleaner()
-    lines = [(at, line + b"\n") for at, line in enumerate(session.data().splitlines())]
+    lines = [line + b"\n" for line in session.data().splitlines()]
     assert WORD.encode() not in b"".join(cleaner.without(lines))
 
 
