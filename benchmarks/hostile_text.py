@@ -176,7 +176,7 @@ READERS: dict[str, Reader] = {
     "memory.turns: commands": memory_turns.asks_us,
     "memory.item": item.pieces,
     "memory.topic": lambda text: topic.parse(text, "a.md"),
-    "memory.topic_store": lambda text: TopicIndex(text.encode()).files(),
+    "memory.topic_store": lambda text: TopicIndex(text.encode()).files,
     "memory.words: query": words.parse_query,
     "memory.words: plain": words.plain,
     "memory.words: parts": words.name_parts,

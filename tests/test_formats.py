@@ -134,9 +134,9 @@ def _receipt(folder: Path) -> Path:
 
 
 def _ledger(folder: Path) -> Path:
-    path = folder / "budget.json"
-    ledger.save(str(path), {"pins": [{"text": "Never touch data/raw."}]})
-    return path
+    path = ledger.path_of("user")
+    ledger.save(path, {"pins": [{"id": "1", "text": "stay"}]})
+    return Path(path)
 
 
 def _windows(folder: Path) -> Path:
@@ -171,7 +171,7 @@ FORMATS = {
     "an archived output": Format(_output, _read_output),
     "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),
-    "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
+    "a ledger of pins": Format(_ledger, lambda _: ledger.load(ledger.path_of("user"))),
     "windows.json": Format(_windows, lambda folder: sessions.sessions_of_hooks()),
     "set-aside.json": Format(_set_aside, lambda folder: set_aside.load()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),
