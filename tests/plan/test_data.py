@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.plan.load import MOST_BYTES, decode_plan, load_plan, read_plan
-from holdfast.plan.task import BadPlan, NotAPlan, TaskPlan
+from holdfast.plan.task import BadPlan, NotAPlan
 
 YAML = """
 title: Shop
@@ -72,12 +72,6 @@ def test_on_stdin_the_notation_is_seen(text: str) -> None:
 
 
 @pytest.mark.requirement("P3")
-def test_an_id_is_text_whatever_it_looks_like() -> None:
-    plan = read_plan("tasks:\n- {id: 010, title: a}\n- {title: b, depends: 010}\n", ".yaml")
-    assert [task.id for task in plan.tasks] == ["010", "b"]
-
-
-@pytest.mark.requirement("P3")
 @pytest.mark.parametrize(
     ("text", "suffix", "line", "words"),
     [
@@ -87,9 +81,6 @@ def test_an_id_is_text_whatever_it_looks_like() -> None:
         ("tasks:\n- title: a\n- titel: b\n", ".yaml", 3, "no field 'titel'"),
         ("tasks:\n- title: a\n  title: b\n", ".yaml", 2, "'title' is there twice"),
         ("tasks:\n- title: a\n  size: big\n", ".yaml", 2, "size must be"),
-        ("tasks:\n- title: [a]\n", ".yaml", 2, "title must be text"),
-        ("tasks:\n- title: a\n  done: maybe\n", ".yaml", 2, "done must be yes or no"),
-        ("tasks:\n- id: a\n", ".yaml", 2, "without a title"),
         ("tasks: [a]\nstages: [b]\n", ".yaml", 1, "no field 'stages'"),
         ("tasks: [a\n", ".yaml", 2, "not YAML"),
         ("tasks: [a]\n---\ntasks: [b]\n", ".yaml", 2, "a second document"),
@@ -145,16 +136,6 @@ def test_a_tag_builds_nothing() -> None:
     assert [task.title for task in plan.tasks] == ["true"]
 
 
-def _same_title(count: int) -> TaskPlan:
-    return read_plan("- [ ] Do it\n" * count, ".md")
-
-
-def test_one_title_many_times_makes_as_many_ids() -> None:
-    tasks = _same_title(1_000).tasks
-    assert (tasks[0].id, tasks[-1].id) == ("do-it", "do-it-1000")
-    assert len({task.id for task in tasks}) == 1_000
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -181,9 +162,3 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
     ):
         with pytest.raises(BadPlan, match=words):
             load_plan(tmp_path / name)
-
-
-def test_control_characters_of_a_plan_never_reach_the_terminal() -> None:
-    with pytest.raises(BadPlan) as error:
-        read_plan(json.dumps([{"title": "a", "depends": ["\x1b[2J"]}]))
-    assert "\x1b" not in str(error.value)

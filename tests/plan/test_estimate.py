@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.plan.estimate import (
-    PUBLIC,
     Estimator,
     Past,
     PastTask,
@@ -77,22 +76,6 @@ def test_a_task_without_files_is_unknown_and_counts_as_three(
 
 
 @pytest.mark.requirement("P1")
-def test_of_a_large_file_a_part_counts(tmp_path: Path) -> None:
-    (tmp_path / "data.json").write_bytes(b"x" * 4_000_000)
-    assert (
-        "10,000 for 1 file (of large ones 10,000)"
-        in _estimate(a_task(files=("data.json",)), tmp_path).inputs
-    )
-
-
-@pytest.mark.requirement("P1")
-def test_a_size_in_the_plan_overrides_everything() -> None:
-    size = _estimate(a_task(files=("a.py",), size_tokens=7))
-    assert (size.tokens, size.low_tokens, size.high_tokens) == (7, 7, 7)
-    assert size.inputs == "as given in the plan"
-
-
-@pytest.mark.requirement("P1")
 def test_similar_tasks_correct_the_formula_the_more_the_more_there_are() -> None:
     """Those of the same kind of work and of a similar size."""
     task = a_task(title="Fix it", files=("new.py",))
@@ -104,19 +87,3 @@ def test_similar_tasks_correct_the_formula_the_more_the_more_there_are() -> None
     assert plain < sizes[1].tokens < sizes[2].tokens < sizes[3].tokens < 40_000
     assert "(as 12 similar tasks in this project)" in sizes[2].inputs
     assert sizes[3].tokens == pytest.approx(40_000, rel=0.2)
-
-
-@pytest.mark.requirement("P1")
-def test_tasks_of_this_project_count_before_those_of_others() -> None:
-    task = a_task(title="Fix it", files=("new.py",))
-    here = [PastTask(1.0, 2_000, 10_000, here=True)] * 12
-    away = [PastTask(1.0, 2_000, 90_000)] * 50
-    assert _estimate(task, Path("/none"), *here, *away) == _estimate(task, Path("/none"), *here)
-    assert "50 similar tasks on this machine" in _estimate(task, Path("/none"), *away).inputs
-
-
-def test_a_range_holds_its_estimate() -> None:
-    assert PUBLIC[0] < PUBLIC[1] < PUBLIC[2]
-    past = [PastTask(1.0, 2_000, used) for used in (10, 100, 5_000, 70_000, 900_000)]
-    size = _estimate(a_task(files=("new.py",)), Path("/none"), *past)
-    assert size.low_tokens <= size.tokens <= size.high_tokens

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan import groups, project_files
+from holdfast.plan import project_files
 from holdfast.plan.groups import group_files
 from holdfast.plan.imports import find_imports
 from holdfast.plan.project_files import read_sources, resolve_inside
@@ -101,20 +101,6 @@ def test_files_that_changed_together_are_found_in_git(repo: Path) -> None:
     assert project_files.find_changed_together(repo / "deep", ["b.txt", "a.txt"]) == {}
 
 
-@pytest.mark.requirement("P2")
-def test_a_file_outside_the_repository_hides_nothing_of_the_others(repo: Path) -> None:
-    for n in range(2):
-        _commit(repo, f"both {n}", "a.txt", "b.txt")
-    found = project_files.find_changed_together(repo, ["a.txt", "../elsewhere.txt", "b.txt"])
-    assert found == {("a.txt", "b.txt"): 1.0}
-
-
-@pytest.mark.requirement("P2")
-def test_without_history_nothing_changed_together(tmp_path: Path, repo: Path) -> None:
-    assert project_files.find_changed_together(repo, ["a", "b"]) == {}
-    assert project_files.find_changed_together(tmp_path / "none", ["a", "b"]) == {}
-
-
 @pytest.mark.requirement("X7")
 def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path) -> None:
     for n in range(2):
@@ -151,17 +137,6 @@ def test_imports_tie_closer_than_folders(tmp_path: Path) -> None:
     found = group_files(tmp_path, files, 2)
     assert ("a/one.py", "b/two.py") in found.groups
     assert "imports" in found.why
-
-
-@pytest.mark.requirement("P2")
-def test_files_with_nothing_in_common_still_go_by_folder_and_path(tmp_path: Path) -> None:
-    files = [f"{folder}/{name}.txt" for folder in "ab" for name in "xyz"]
-    assert group_files(tmp_path, files, 3).groups == (
-        ("a/x.txt", "a/y.txt", "a/z.txt"),
-        ("b/x.txt", "b/y.txt", "b/z.txt"),
-    )
-    assert len(group_files(tmp_path, files, 6).groups) == 1
-    assert len(group_files(tmp_path, files, 0).groups) == 6
 
 
 NAMES = st.lists(
@@ -214,45 +189,9 @@ def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, tes
 
 
 @pytest.mark.requirement("P2")
-def test_of_two_sources_of_one_name_a_test_goes_with_the_nearer() -> None:
-    files = ["src/shop/models.py", "src/user/models.py", "tests/user/test_models.py"]
-    assert list(groups.find_test_files(files)) == [
-        ("src/user/models.py", "tests/user/test_models.py")
-    ]
-
-
-@pytest.mark.requirement("P2")
 @given(st.integers(4, 60), st.integers(3, 9), st.integers(1, 7))
 def test_no_part_is_left_with_one_file(count: int, most: int, folders: int) -> None:
     files = [f"f{n % folders}/{n}.txt" for n in range(count)]
     found = group_files(Path("/nowhere"), files, most).groups
     assert sorted(file for one in found for file in one) == sorted(files)
     assert all(2 <= len(one) <= most for one in found) or len(found) == 1
-
-
-@pytest.mark.requirement("P2")
-def test_two_parts_share_the_files_that_belong_to_neither(tmp_path: Path) -> None:
-    """Ties fill two parts first, and the helpers would be left as a small part of tests alone."""
-    names = [f"src/{letter}{n}.py" for letter in "ab" for n in range(6)]
-    for letter in "ab":
-        for n in range(6):
-            path = tmp_path / f"src/{letter}{n}.py"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(f"import src.{letter}{(n + 1) % 6}\n")
-    helpers = ["tests/__init__.py", "tests/helpers.py"]
-    found = group_files(tmp_path, [*names, *helpers], 12).groups
-    assert [len(one) for one in found] == [7, 7]
-
-
-@pytest.mark.requirement("P2")
-@given(st.integers(2, 12), st.integers(2, 20), st.integers(3, 9))
-def test_no_part_has_tests_alone_where_there_are_sources_for_each(
-    sources: int, tests: int, most: int
-) -> None:
-    """The tests go through the front door, so nothing ties them to a source."""
-    files = [f"src/{n}.txt" for n in range(sources)] + [f"tests/door{n}.txt" for n in range(tests)]
-    found = group_files(Path("/nowhere"), files, most).groups
-    assert sorted(file for one in found for file in one) == sorted(files)
-    assert all(len(one) <= most for one in found)
-    if len(found) <= 2:
-        assert all(any(file.startswith("src/") for file in one) for one in found)

@@ -40,19 +40,6 @@ def test_requests_of_this_machine_are_learnt_and_this_projects_marked(tmp_path: 
     assert (len(found.tasks), sum(one.here for one in found.tasks)) == (5, 2)
 
 
-@pytest.mark.requirement("P1")
-def test_a_request_that_is_still_under_way_is_no_past_yet(tmp_path: Path) -> None:
-    """What asks for the plan is such a one, in the very session that asks."""
-    asking = [a_prompt("/holdfast:plan plan.md"), an_edit(24_000, "now", "/p/shop/cart.py")]
-    path = _session(tmp_path, "a", "/p")
-    with path.open("a") as file:
-        file.writelines(f"{json.dumps(line)}\n" for line in asking)
-    assert len(past.learn(Path("/p"), tmp_path).tasks) == 2
-    with path.open("a") as file:
-        file.write(f"{json.dumps(an_answer(25_000, id='end'))}\n")
-    assert len(past.learn(Path("/p"), tmp_path).tasks) == 3
-
-
 @pytest.mark.requirement("X4")
 def test_no_word_of_a_prompt_is_kept(tmp_path: Path) -> None:
     _session(tmp_path, "a", "/p")
@@ -78,9 +65,7 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
         b"{",
-        b"[]",
         b'{"version": 9}',
         b'{"version": 4, "transcripts": []}',
         b"[" * 50_000,
@@ -93,17 +78,3 @@ def test_a_broken_file_is_made_anew(tmp_path: Path, data: bytes) -> None:
     _file().write_bytes(data)
     assert len(past.learn(Path("/p"), tmp_path).tasks) == 2
     assert json.loads(_file().read_bytes())["version"] == past.VERSION
-
-
-def test_rows_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
-    _session(tmp_path, "a", "/p")
-    past.learn(Path("/p"), tmp_path)
-    kept = json.loads(_file().read_bytes())
-    [entry] = kept["transcripts"].values()
-    entry["rows"] += [[1, 2], None, ["x"] * past.FIELDS, [-1] * past.FIELDS]
-    _file().write_text(json.dumps(kept))
-    assert len(past.learn(Path("/p"), tmp_path).tasks) == 2
-
-
-def test_a_machine_without_sessions_has_no_past(tmp_path: Path) -> None:
-    assert not past.learn(Path("/p"), tmp_path / "nowhere").tasks

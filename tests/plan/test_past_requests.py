@@ -46,21 +46,3 @@ def test_the_pieces_around_a_compaction_are_summed(tmp_path: Path) -> None:
         an_answer(33_000),
     )
     assert one.used_tokens == pytest.approx(10_050 + 3_040, abs=30)
-
-
-def test_a_window_that_was_thinned_does_not_count_backwards(tmp_path: Path) -> None:
-    [one] = _used(
-        tmp_path,
-        a_prompt("go"),
-        an_answer(100_000, output=50),
-        an_answer(104_000),
-        an_answer(80_000, output=60),
-        an_answer(81_000),
-    )
-    assert one.used_tokens == pytest.approx(4_050 + 1_060, abs=10)
-
-
-def test_what_nobody_answered_and_what_nobody_typed_is_no_request(tmp_path: Path) -> None:
-    reminder = a_prompt("<system-reminder>mind</system-reminder>")
-    found = _used(tmp_path, a_prompt("one"), an_answer(20_000), reminder, a_prompt("two"))
-    assert len(found) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -13,11 +12,10 @@ from hypothesis import strategies as st
 from holdfast.plan import room
 from holdfast.plan.estimate import Past
 from holdfast.plan.fields import MOST_FILES
-from holdfast.plan.load import load_plan, read_plan
+from holdfast.plan.load import load_plan
 from holdfast.plan.patterns import Pattern, expand_patterns
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import BadPlan
-from holdfast.run import prompt
 from holdfast.run.journal import Ended, Started
 from holdfast.run.journal_state import RunHistory, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
@@ -61,12 +59,6 @@ def test_a_pattern_stands_for_the_files_that_match(
     assert list(task.paths) == stands_for
 
 
-@pytest.mark.requirement("P2")
-def test_a_folder_by_its_whole_path_is_the_same_folder(project: Path) -> None:
-    [task] = expand_patterns(a_plan(a_task(files=(str(project / "web"),))), project).tasks
-    assert task.paths == ("web",)
-
-
 @pytest.mark.requirement("P5")
 def test_a_file_more_that_matches_is_no_other_task(project: Path) -> None:
     plan = a_plan(a_task(files=("api/**",)))
@@ -75,18 +67,6 @@ def test_a_file_more_that_matches_is_no_other_task(project: Path) -> None:
     after = expand_patterns(plan, project).tasks[0]
     assert after.paths != before.paths
     assert before.hash == after.hash == plan.tasks[0].hash
-
-
-@pytest.mark.requirement("P2")
-@pytest.mark.parametrize("written", ["api/**/*.py", "api/a.py", "api"])
-def test_a_name_from_the_root_or_by_a_link_is_the_same_as_one_from_the_project(
-    project: Path, written: str
-) -> None:
-    near, far = a_task(files=(written,)), a_task("two", files=(f"{project}/{written}",))
-    (project / "linked").symlink_to("api")
-    linked = a_task("three", files=(f"linked{written.removeprefix('api')}",))
-    one, two, three = expand_patterns(a_plan(near, far, linked), project).tasks
-    assert one.paths == two.paths == three.paths
 
 
 @pytest.mark.requirement("P5")
@@ -117,18 +97,6 @@ def test_neither_what_a_cut_task_makes_nor_what_it_moves_away_is_work_left(
     assert [task.done for task in remove_done(again, known.coverage()).tasks] == [True]
 
 
-@pytest.mark.requirement("P5")
-def test_a_session_is_told_the_pattern_and_a_part_its_files(project: Path) -> None:
-    plan = expand_patterns(a_plan(a_task(files=("api/**",), size_tokens=300)), project)
-
-    def told(tokens: int) -> str:
-        flow = make_workflow(plan, room.stated_room(tokens, 3), Past(), project)
-        return prompt.write_prompt(flow.batches[0].pieces, prompt.PromptContext())
-
-    assert "Files: api/** (3 files)\n" in told(1000)
-    assert "Files: api/a.py (the other files" in told(100)
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("P2")
 def test_a_pattern_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> None:
@@ -138,20 +106,6 @@ def test_a_pattern_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> N
     (tmp_path / "plan.md").write_text("- [ ] a\n- [ ] all of it\n  - files: many/**\n", "utf-8")
     with pytest.raises(BadPlan, match=r"plan\.md:2: task 'all-of-it': .* 2,001 files"):
         load_plan(tmp_path / "plan.md", tmp_path)
-
-
-@pytest.mark.requirement("P2")
-def test_names_that_are_not_text_and_links_out_of_the_project_are_left_out(
-    project: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    away = tmp_path_factory.mktemp("away")
-    (away / "theirs.py").touch()
-    (project / "web/out").symlink_to(away)
-    os.close(os.open(os.fsencode(project) + b"/web/\xff.ts", os.O_CREAT | os.O_WRONLY))
-    [task] = read_plan("- [ ] a\n  - files: web/**\n", root=project).tasks
-    assert task.paths == ("web/c.ts",)
-    [task] = read_plan("- [ ] a\n  - files: web/out\n", root=project).tasks
-    assert task.paths == ("web/out",)
 
 
 @pytest.mark.requirement("P2")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimate import GIVEN, TaskEstimate
+from holdfast.plan.estimate import TaskEstimate
 from holdfast.plan.estimate import estimate_of_plan as given_tokens
 from holdfast.plan.groups import group_files
-from holdfast.plan.split import SHARE, TaskPiece, split_task
+from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask
 from tests.plan.builders import a_task
 
@@ -76,12 +76,6 @@ def test_else_a_clear_warning() -> None:
 
 
 @pytest.mark.requirement("P2")
-def test_a_task_on_one_file_is_not_called_one_without_files() -> None:
-    [piece] = _split(a_task(files=("a.py",), size_tokens=9000))
-    assert piece.warning.endswith("and it names only one file and no subtasks to cut it by")
-
-
-@pytest.mark.requirement("P2")
 def test_the_user_overrides_any_cut() -> None:
     files = tuple("abcd")
     [kept] = _split(a_task(files=files, whole=True))
@@ -97,36 +91,6 @@ def test_a_given_size_is_shared_by_the_files() -> None:
     assert [piece.estimate.tokens for piece in found] == [4000, 4000]
 
 
-@pytest.mark.requirement("P2")
-def test_a_given_size_is_shared_by_the_steps_that_give_none() -> None:
-    """Also by those that are done: what is left of the task takes that much less."""
-    steps = (
-        a_task("one/own", size_tokens=1000),
-        a_task("one/was", done=True),
-        a_task("one/many", files=tuple("abcd")),
-        a_task("one/last"),
-    )
-    found = _split(a_task(size_tokens=10_000, subtasks=steps))
-    sizes = [piece.estimate.tokens for piece in found]
-    assert sizes == [1000, 1500, 1500, 3000]
-    inputs = [piece.estimate.inputs for piece in found]
-    assert inputs == [GIVEN, SHARE, SHARE, SHARE]
-    assert [bool(piece.warning) for piece in found] == [False, False, False, True]
-
-
-@pytest.mark.requirement("P2")
-def test_steps_that_give_all_there_is_leave_the_others_to_our_estimate() -> None:
-    steps = (a_task("one/own", size_tokens=9000), a_task("one/other"))
-    found = _split(a_task(size_tokens=9000, subtasks=steps))
-    assert [piece.estimate.tokens for piece in found] == [9000, 1000]
-
-
-@pytest.mark.requirement("P2")
-def test_a_single_file_too_large_is_warned_of() -> None:
-    found = _split(a_task(files=("a", "b")), room=500)
-    assert len(found) == 2 and all("cannot be cut further" in piece.warning for piece in found)
-
-
 FILES = st.lists(st.text("abc/", min_size=1, max_size=4), unique=True, min_size=1, max_size=12)
 
 
@@ -137,13 +101,3 @@ def test_a_cut_loses_no_file_and_makes_pieces_that_fit(files: list[str], room: i
     assert sorted(file for piece in found for file in piece.task.paths) == sorted(files)
     assert len({piece.task.id for piece in found}) == len(found)
     assert all(piece.estimate.tokens <= room or piece.warning for piece in found)
-
-
-@pytest.mark.requirement("P2")
-def test_a_part_keeps_its_name_and_hash_when_another_changes() -> None:
-    before = {p.task.paths: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2")))}
-    after = {
-        p.task.paths: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "c/3")))
-    }
-    same = before["a/1", "a/2"], after["a/1", "a/2"]
-    assert same[0].id == same[1].id and same[0].hash == same[1].hash

@@ -32,9 +32,7 @@ def main(words: list[str]) -> int:
     deed = _deed(task)
     _log({"session": session, "task": task, "deed": deed, "prompt": prompt, "words": words[1:]})
     _transcript(session, prompt, task, deed)
-    if deed.startswith("removes:"):
-        os.unlink(deed.partition(":")[2])
-    elif deed != "idle":
+    if deed != "idle":
         _create_files(prompt)
     return _act(deed, task, _tasks(prompt), "--json-schema" in words)
 
@@ -116,8 +114,6 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
         rest["content"] = [{"type": "text", "text": "All built."}]
         lines.append({"type": "assistant", "message": rest, "uuid": "e", **shared})
     text = "".join(_json({**line, "timestamp": "2026-01-01T00:00:00Z"}) + "\n" for line in lines)
-    if deed == "untold":
-        return os.mkdir(f"{folder}/{session}.jsonl")
     with open(f"{folder}/{session}.jsonl", "w") as file:
         file.write(text)
 
@@ -126,15 +122,6 @@ def _act(deed: str, task: str, tasks: list[str], knows_schema: bool) -> int:
     _say_usage(20_000)
     if deed in ("hang", "deaf", "brood", "bare", "linger", "stray"):
         return _stay(deed, tasks)
-    if deed.startswith("remove:"):
-        _remove(deed.partition(":")[2])
-    if deed == "chatter":
-        _leave_a_talker()
-    if deed == "flood":
-        sys.stderr.write("the flood\n" * 1_000_000 + "and its end\n")
-        return 3
-    if deed == "long":
-        print("x" * (17 << 20))
     if deed.startswith("grow:"):
         for tokens in deed.partition(":")[2].split(","):
             _say_usage(int(tokens))
@@ -144,38 +131,10 @@ def _act(deed: str, task: str, tasks: list[str], knows_schema: bool) -> int:
     if deed == "exit":
         print("the disk is on fire, token=ghp_" + "a1B2c3D4e5" * 4, file=sys.stderr)
         return 3
-    if deed == "silent":
-        return 0
-    if deed == "garbage":
-        sys.stdout.buffer.write(b"\xff\x00{not json\n" + b"[" * 100_000 + b"\n")
-        sys.stdout.flush()
     if deed == "meet":
         _meet()
-    if deed == "turns":
-        errors = ["Reached maximum number of turns (1)"]
-        subtype = "error_max_turns"
-        _say({"type": "result", "subtype": subtype, "is_error": False, "errors": errors})
-        return 0
     _say_result(deed, tasks, knows_schema)
     return 1 if deed == "error" else 0
-
-
-def _remove(what: str) -> None:
-    """The project, or what our folder holds of that name."""
-    import glob
-    import shutil
-
-    if what == "project":
-        shutil.rmtree(os.getcwd())
-    for path in glob.glob(os.path.expanduser(f"~/.holdfast/{what}")):
-        shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-
-
-def _leave_a_talker() -> None:
-    """Somebody who holds our stdout and writes without end."""
-    talker = os.posix_spawnp("yes", ["yes"], os.environ, setsid=True)
-    with open(f"{FOLDER}/talker", "w") as file:
-        file.write(str(talker))
 
 
 def _stay(deed: str, tasks: list[str]) -> int:

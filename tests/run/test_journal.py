@@ -9,25 +9,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.run.errors import JournalNotWritten, NewerJournal
-from holdfast.run.journal import Begun, Journal, Started
+from holdfast.run.journal import Journal
 from holdfast.run.journal_state import read_history
-from tests.run.theatre import ALONE, TWO, Theatre
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "X6")
-def test_a_damaged_journal_is_set_aside_and_said_and_the_rest_goes_on(theatre: Theatre) -> None:
-    theatre.plan.write_text(TWO)
-    theatre.run()
-    lines = theatre.journal.read_bytes().splitlines(keepends=True)
-    ended = next(n for n, line in enumerate(lines) if b'"ended"' in line and b"done" in line)
-    damaged = b"".join([*lines[:ended], b"\xff\x00 what is this\n", *lines[ended + 1 :]])
-    theatre.journal.write_bytes(damaged)
-    found = theatre.run()
-    assert "the journal was damaged: 1 of its lines could not be read" in found.stderr
-    assert (theatre.folder / "journal.jsonl.damaged-1").read_bytes() == damaged
-    assert theatre.tasks == ["cart", "price", "cart"]
-    assert "damaged" not in theatre.run().stderr
+from tests.run.theatre import ALONE, Theatre
 
 
 @pytest.mark.requirement("P5", "X6")
@@ -37,20 +21,6 @@ def test_a_journal_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(NewerJournal):
         Journal(str(tmp_path))
     assert path.read_text() == '{"kind": "run", "version": 2}\n'
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "X6")
-@pytest.mark.parametrize("what", ["runs/*/journal.jsonl", "runs", "runs/*/*.end"])
-def test_what_a_client_takes_away_of_the_run_is_written_anew(theatre: Theatre, what: str) -> None:
-    theatre.plan.write_text(TWO)
-    theatre.play(price=[f"remove:{what}"])
-    found = theatre.answer()
-    assert found["state"] == "done"
-    begun, started, *_ = Journal(str(theatre.folder)).lines
-    assert isinstance(begun, Begun) and isinstance(started, Started)
-    assert theatre.answer()["state"] == "nothing"
-    assert theatre.tasks == ["cart", "price"]
 
 
 @pytest.mark.slow

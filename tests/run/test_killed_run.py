@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -11,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run import claude_process, supervisor
-from holdfast.run.report import SessionEnd
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 from tests.trial.namespace import children_of, wait_for_end
 
@@ -94,32 +91,6 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
 
 
 @pytest.mark.requirement("P5", "X3")
-@pytest.mark.skipif(
-    not supervisor.LINUX, reason="only Linux can signal a thread of another process"
-)
-def test_a_signal_that_does_not_interrupt_the_main_thread_ends_the_run(theatre: Theatre) -> None:
-    """The same happens to a signal that comes just before the main thread waits."""
-    theatre.play(cart=["hang"])
-    with theatre.start() as run:
-        clients = theatre.here()
-        _signal_thread(run.pid, _other_threads(run.pid)[0], signal.SIGINT)
-        run.communicate(timeout=PATIENCE_SECONDS)
-    assert run.returncode == 128 + signal.SIGINT
-    assert _gone(clients)
-
-
-def _other_threads(pid: int) -> list[int]:
-    """All but the main thread, whose number is that of the process."""
-    return [
-        number for one in Path(f"/proc/{pid}/task").iterdir() if (number := int(one.name)) != pid
-    ]
-
-
-def _signal_thread(pid: int, thread: int, number: signal.Signals) -> None:
-    assert ctypes.CDLL(None).tgkill(pid, thread, number) == 0
-
-
-@pytest.mark.requirement("P5", "X3")
 @pytest.mark.parametrize("deed", ["deaf", pytest.param("brood", marks=NIGHTLY)])
 def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre, deed: str) -> None:
     theatre.play(cart=[deed])
@@ -149,14 +120,6 @@ def test_what_a_run_and_its_supervisor_left_when_both_were_killed_ends_with_the_
     assert theatre.tasks == ["cart", "cart", "price", "docs"]
 
 
-@pytest.mark.requirement("P5", "X3")
-def test_whoever_goes_on_talking_when_the_client_has_ended_is_ended(theatre: Theatre) -> None:
-    theatre.play(cart=["chatter"])
-    found = theatre.answer()
-    assert found["state"] == "done"
-    assert _gone([int((theatre.fake / "talker").read_text())])
-
-
 @pytest.mark.requirement("P5")
 def test_a_run_that_is_to_ignore_the_end_of_its_terminal_goes_on(theatre: Theatre) -> None:
     theatre.play(cart=["meet"])
@@ -179,17 +142,6 @@ def test_a_run_nobody_listens_to_any_more_goes_on(theatre: Theatre) -> None:
             stream.close()
         theatre.let_go()
         assert run.wait(timeout=PATIENCE_SECONDS) == 0
-    assert theatre.tasks == ["cart", "price", "docs"]
-
-
-@pytest.mark.requirement("P5", "X7")
-@pytest.mark.parametrize(
-    "closed", ["<&- >&- 2>&-", *(pytest.param(one, marks=NIGHTLY) for one in ("<&-", "2>&-"))]
-)
-def test_a_run_may_be_started_with_nothing_to_write_to(theatre: Theatre, closed: str) -> None:
-    with theatre.start(shell=f'exec "$@" {closed}') as run:
-        run.communicate(timeout=PATIENCE_SECONDS)
-    assert run.returncode == 0
     assert theatre.tasks == ["cart", "price", "docs"]
 
 
@@ -216,15 +168,6 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
     assert not theatre.log
     assert theatre.run().exit_code == 0
     assert theatre.tasks == ["cart", "price", "docs"]
-
-
-@pytest.mark.requirement("P5")
-def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path) -> None:
-    path = str(tmp_path / "x.end")
-    claude_process.reserve_note(path)
-    assert claude_process.read_note(path) == SessionEnd()
-    assert not claude_process.read_note(path).is_success
-    assert not claude_process.read_note(str(tmp_path / "none")).is_success
 
 
 @pytest.mark.nightly

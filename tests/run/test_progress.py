@@ -32,40 +32,6 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("P5", "U3")
-def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) -> None:
-    theatre.plan.write_text(ALONE)
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
-    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environ) as run:
-        os.close(theirs)
-        shown = _all(ours)
-    assert run.returncode == 0
-    lines = shown.replace("\r\n", "\n").splitlines()
-    assert lines[-1] == f"journal: {theatre.journal}"
-    assert (
-        lines[-2].rpartition("\x1b[2K")[2]
-        == "done: 1 task, 1 session of Claude in this run; nothing left"
-    )
-
-
-@pytest.mark.slow  # the whole command, and a client
-@pytest.mark.requirement("P5", "U3")
-def test_the_bars_leave_room_for_what_a_terminal_shows_of_ctrl_c(theatre: Theatre) -> None:
-    """Else it stands on a line of its own, and one bar too few is taken away."""
-    theatre.plan.write_text(ALONE)
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
-    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs, env=environ):
-        os.close(theirs)
-        shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", _all(ours))
-    bars = [line for line in re.split(r"[\r\n]+", shown) if "in its window" in line]
-    assert bars and all(len(line) <= 80 - len("^C") for line in bars)
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
@@ -91,17 +57,6 @@ def test_that_the_api_does_not_answer_is_said_at_once_and_once_until_it_does(
         "the API does not answer; Claude Code tries again, 1 of 10",
         "the API answered 529 (overloaded); Claude Code tries again, 1 of 10",
     ]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "U3")
-def test_a_second_try_is_said_to_be_one(theatre: Theatre) -> None:
-    theatre.plan.write_text(ALONE)
-    theatre.play(cart=["exit"])
-    said = theatre.run().stderr
-    assert re.search(
-        r"^  [0-9a-f]{8} Cart: failed.*\n  [0-9a-f]{8} Cart: tried once more$", said, re.M
-    )
 
 
 @pytest.mark.slow

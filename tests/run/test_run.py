@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,10 @@ from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
 from holdfast.plan.task import BadPlan
 from holdfast.record.run_prompt import extract_request
-from holdfast.run import prompt
 from holdfast.run.errors import (
     BatchFailed,
     NestedRun,
     NoClient,
-    NotStarted,
     PlanWaits,
     ReservedOption,
 )
@@ -71,28 +68,6 @@ def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("P5")
-def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n  - depends: One\n")
-    theatre.run()
-    [told] = [one["prompt"] for one in theatre.log]
-    assert told.index("## Task 1: One  [one]") < told.index("## Task 2: Two  [two]")
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P4", "P5")
-def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatre: Theatre) -> None:
-    lines = [f"- [ ] T{n}\n  - size: {n % 3 * 20 + 20}k\n" for n in range(9)]
-    theatre.plan.write_text("".join(lines))
-    found = theatre.answer()
-    assert all(len(one["tasks"]) <= 3 for one in found["sessions"])
-    assert all(one["estimated_tokens"] <= 120_000 for one in found["sessions"])
-    assert sorted(t for one in found["sessions"] for t in one["tasks"]) == [
-        f"t{n}" for n in range(9)
-    ]
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("P4", "P5")
 def test_a_session_that_passes_what_was_planned_is_named_once_and_goes_on(
     theatre: Theatre,
@@ -115,14 +90,10 @@ PRICE_FIRST = TWO.replace("Price", "Docs").replace("Cart", "Price")
     [
         ("exit", "exit 3: the disk is on fire"),
         ("error", "exit 1 (error_during_execution): All built."),
-        ("silent", "exit 0: it gave no result"),
         (
             "report:price=failed=no compiler here",
             "it reports as not done: price (price: no compiler here)",
         ),
-        ("report:price=left-out=", "it reports as not done: price (it names no reason)"),
-        ("turns", "exit 0 (error_max_turns): Reached maximum number of turns (1)"),
-        ("flood", "the flood the flood and its end"),
     ],
 )
 def test_a_batch_that_fails_is_tried_once_more_with_the_error(
@@ -162,16 +133,6 @@ def test_a_file_that_a_session_says_it_wrote_is_looked_for(theatre: Theatre) -> 
     assert "not there, though reported as done: src/cart.py" in theatre.run().stdout
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("P5")
-def test_a_file_that_a_task_removes_is_not_missed(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] Delete the old form\n  - files: old.html\n")
-    (theatre.project / "old.html").touch()
-    theatre.play(**{"delete-the-old-form": ["removes:old.html"]})
-    run = theatre.run()
-    assert len(theatre.log) == 1 and "not there" not in run.output
-
-
 @pytest.mark.requirement("P5")
 def test_a_session_that_ends_well_without_a_report_is_not_repeated(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
@@ -207,14 +168,6 @@ def test_the_schema_of_a_report_names_the_tasks_of_the_session(theatre: Theatre)
     schema = json.loads(words[words.index("--json-schema") + 1])
     assert schema["properties"]["tasks"]["items"]["properties"]["id"] == {"enum": ["price"]}
     assert "```json" not in theatre.log[1]["prompt"]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5")
-def test_a_session_hears_what_the_one_before_reported(theatre: Theatre) -> None:
-    theatre.plan.write_text(TWO)
-    theatre.run()
-    assert "\n> It reported: Built cart.\n<holdfast-brief" in theatre.log[1]["prompt"]
 
 
 @pytest.mark.requirement("P5")
@@ -263,11 +216,6 @@ def test_a_task_that_waits_for_a_person_stops_the_run_until_the_plan_says_it_is_
     assert "> Lena: yes, in blue." in theatre.log[1]["prompt"]
 
 
-@pytest.mark.requirement("P5")
-def test_a_session_is_told_to_decide_nothing_for_people() -> None:
-    assert "Never act for a person" in prompt.DONE and "as waiting" in prompt.DONE
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
@@ -282,31 +230,6 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     assert "failed: 1 of 2 tasks done, 3 sessions of Claude in this run" in stopped.stdout
     assert theatre.answer()["left"] == []
     assert theatre.tasks == ["cart", "price", "price", "price"]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "X6")
-def test_a_session_that_cannot_be_started_is_named_and_noted(theatre: Theatre) -> None:
-    theatre.plan.write_text(TWO)
-    theatre.play(cart=["remove:project"])
-    stopped = theatre.run()
-    assert isinstance(stopped.exception, NotStarted)
-    assert stopped.exception.exit_code == 5
-    assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
-    theatre.project.mkdir(exist_ok=True)
-    theatre.plan.write_text(TWO)
-    assert theatre.answer()["left"] == []
-    assert theatre.tasks == IN_ORDER[:2]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "X7")
-def test_what_is_no_transcript_makes_no_checkpoint(theatre: Theatre) -> None:
-    theatre.plan.write_text(TWO)
-    theatre.play(cart=["untold"])
-    found = theatre.answer()
-    assert [bool(one["checkpoint"]) for one in found["sessions"]] == [False, True]
-    assert any("left no transcript" in words for words in found["notes"])
 
 
 @pytest.mark.requirement("P5", "X7")
@@ -330,21 +253,6 @@ def test_words_that_contradict_ours_are_refused_before_anything_starts(
     assert not theatre.log
 
 
-@pytest.mark.requirement("P5", "X7")
-@pytest.mark.parametrize("minutes", ["nan", "inf", "1e300", "0", "-1"])
-def test_a_timeout_no_clock_can_wait_for_is_refused(theatre: Theatre, minutes: str) -> None:
-    found = theatre.run("--timeout", minutes)
-    assert isinstance(found.exception, SystemExit)
-    assert found.exit_code == 2
-
-
-@pytest.mark.requirement("P5")
-@pytest.mark.parametrize("size", ["400000", "400,000", "400k"])
-def test_a_window_is_told_as_a_plan_writes_tokens(theatre: Theatre, size: str) -> None:
-    found = theatre.run("--window", size, "--dry-run")
-    assert "a fresh window of 400,000 tokens, as given" in found.stdout
-
-
 @pytest.mark.requirement("P5", "X3")
 def test_a_client_that_never_tells_its_version_is_ended_with_all_it_started(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
@@ -355,14 +263,6 @@ def test_a_client_that_never_tells_its_version_is_ended_with_all_it_started(
     found = theatre.run()
     assert isinstance(found.exception, NoClient)
     assert all(wait_for_end(one, PATIENCE_SECONDS) for one in theatre.here())
-
-
-@pytest.mark.requirement("P5", "X7")
-def test_a_client_that_prints_without_end_instead_of_its_version_is_not_used(
-    theatre: Theatre,
-) -> None:
-    theatre.client.write_text("#!/bin/sh\nexec yes\n")
-    assert isinstance(theatre.run().exception, NoClient)
 
 
 @pytest.mark.slow
@@ -376,31 +276,12 @@ def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("P5", "X7")
-@pytest.mark.parametrize("deed", ["garbage", "long"])
-def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre, deed: str) -> None:
-    theatre.plan.write_text(ALONE)
-    theatre.play(cart=[deed])
-    assert theatre.answer()["state"] == "done"
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre) -> None:
     theatre.play(cart=["deaf"])
     found = theatre.answer("--timeout", "0.05")
     assert [one["result"] for one in found["sessions"]][:2] == ["failed", "done"]
     assert "longer than --timeout" in found["sessions"][0]["error"]
-
-
-@pytest.mark.nightly
-@pytest.mark.requirement("P5", "U3")
-def test_where_time_was_too_short_more_of_it_is_the_way_out(theatre: Theatre) -> None:
-    theatre.plan.write_text(ALONE)
-    theatre.play(cart=["deaf", "deaf"])
-    error = theatre.run("--timeout", "0.02").exception
-    assert isinstance(error, BatchFailed)
-    assert "give it longer: --timeout MINUTES" in error.hint
 
 
 @pytest.mark.slow
@@ -423,17 +304,6 @@ def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
     assert "--json-schema" in words
     assert words.endswith("--model opus --permission-mode acceptEdits --add-dir x")
     assert "mine" not in theatre.journal.read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("G7")
-def test_who_turned_the_stop_guard_off_keeps_it_off(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_STOP_GUARD", "off")
-    theatre.plan.write_text(ALONE)
-    theatre.run()
-    assert theatre.log[0]["environ"]["HOLDFAST_STOP_GUARD"] == "off"
 
 
 @pytest.mark.requirement("X3", "P5")
@@ -500,56 +370,6 @@ def test_a_window_is_said_as_a_plan_says_tokens(theatre: Theatre) -> None:
 
 
 @pytest.mark.requirement("P5", "U3")
-def test_a_dry_run_shows_every_task_of_a_batch(theatre: Theatre) -> None:
-    titles = ("Paint the hull", "Tar the deck", "Hoist the flag")
-    tasks = (
-        f"- [ ] {title}\n  - files: {title[-4:]}.py\n  - Mind the gulls.\n" for title in titles
-    )
-    theatre.plan.write_text("".join(tasks))
-    shown = theatre.run("--dry-run").stdout
-    assert all(f"> ## Task {at}: {title} [" in shown for at, title in enumerate(titles, 1))
-    assert shown.count("> - Mind the gulls.") == 3
-
-
-@pytest.mark.requirement("P5", "U3")
-def test_a_dry_run_names_the_plan_and_leaves_its_numbers_alone(theatre: Theatre) -> None:
-    theatre.plan.write_text("# Why does it leak?\n- [ ] 4. Dry it\n- [ ] 5. Mend it\n")
-    shown = theatre.run("--dry-run").stdout
-    assert '> This is batch N of M of the plan "Why does it leak?".\n' in shown
-    assert "> ## Task 4: Dry it [4]\n" in shown
-    [both] = json.loads(theatre.run("--dry-run", "--json").stdout)
-    assert "\n## Task 4: Dry it  [4]\n" in both["prompt"]
-    assert extract_request(both["prompt"]).startswith("4. Dry it\n5. Mend it\n")
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5")
-def test_a_session_is_told_every_file_and_that_its_background_ends_with_it(
-    theatre: Theatre,
-) -> None:
-    names = ", ".join(f"harbour/quay/{n:03}.py" for n in range(400))
-    theatre.plan.write_text(f"- [ ] Paint\n  - files: {names}\n  - size: 9k\n")
-    assert "--json you see every prompt whole" in theatre.run("--dry-run").stdout
-    [dry] = json.loads(theatre.run("--dry-run", "--json").stdout)
-    assert theatre.run().exit_code == 0
-    [session] = theatre.log
-    assert session["prompt"] == dry["prompt"]
-    assert f"\nFiles: {names}\n" in session["prompt"]
-    assert "What you start in the background is ended when you end" in session["prompt"]
-
-
-@pytest.mark.requirement("P4")
-def test_a_stated_room_leaves_the_window_as_it_is(theatre: Theatre) -> None:
-    names = ", ".join(f"{n}.py" for n in range(8))
-    theatre.plan.write_text(f"- [ ] Paint\n  - files: {names}\n")
-    assert "may compact" not in theatre.run("--dry-run", "--room", "60k").stderr
-    small = theatre.run("--dry-run", "--room", "60k", "--window", "90k").stderr
-    assert (
-        "the upper end of batch 1 is above 60,000 tokens, so that its session may compact" in small
-    )
-
-
-@pytest.mark.requirement("P5", "U3")
 def test_a_dry_run_without_permissions_says_so(theatre: Theatre) -> None:
     assert "no permissions are given" in theatre.run("--dry-run").stderr
     for given in (("--permission-mode", "acceptEdits"), ("--", "--allowedTools=Bash")):
@@ -574,28 +394,6 @@ def test_every_session_is_told_what_the_plan_says_outside_its_tasks(theatre: The
 
 
 @pytest.mark.requirement("P5")
-def test_long_rules_are_cut_after_a_word_with_a_note(theatre: Theatre) -> None:
-    theatre.plan.write_text(f"{'brine ' * 2000}\n\n- [ ] Swab\n")
-    [session] = json.loads(theatre.run("--dry-run", "--json").stdout)
-    told = session["prompt"]
-    assert "brine\n(Cut here: " in told and len(told) < 8000
-
-
-@pytest.mark.requirement("U3")
-def test_a_long_line_of_a_prompt_is_cut_between_words(theatre: Theatre) -> None:
-    theatre.plan.write_text(f"- [ ] {'word ' * 60}\n")
-    [line] = [one for one in theatre.run("--dry-run").stdout.splitlines() if "word" in one]
-    assert line.endswith("word …") and len(line) < 170
-
-
-@pytest.mark.requirement("P1", "P5", "U3")
-def test_a_dry_run_says_estimates_as_a_plan_does(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] A\n  - files: a, b, c\n- [ ] B\n  - size: 90k\n  - depends: A\n")
-    size = r"about \d{2,3},000 tokens, range up to \d{2,3},000"
-    assert re.search(f"^batch 1 of 1: {size}$", theatre.run("--dry-run").stdout, re.MULTILINE)
-
-
-@pytest.mark.requirement("P5")
 @pytest.mark.parametrize("named", [True, False])
 def test_a_client_that_is_not_there_is_named_and_nothing_starts(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch, named: bool
@@ -613,31 +411,6 @@ def test_a_client_that_is_not_there_is_named_and_nothing_starts(
     assert isinstance(found.exception, NoClient)
     assert found.exception.exit_code == 5
     assert not theatre.folder.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5")
-@pytest.mark.parametrize(
-    ("version", "words"),
-    [("9.0.1 (Claude Code)", "9.0.1 was not tested"), ("nightly", "names no version: 'nightly'")],
-)
-def test_a_client_of_an_unknown_version_is_warned_of_and_used(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, version: str, words: str
-) -> None:
-    monkeypatch.setenv("FAKE_VERSION", version)
-    theatre.plan.write_text(ALONE)
-    found = theatre.run()
-    assert words in found.stderr
-    assert theatre.tasks == ["cart"]
-
-
-@pytest.mark.requirement("P5")
-def test_a_client_that_cannot_even_name_itself_is_not_used(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_VERSION_EXIT", "7")
-    assert isinstance(theatre.run().exception, NoClient)
-    assert not theatre.log
 
 
 @pytest.mark.requirement("P5")
@@ -665,23 +438,6 @@ def test_a_plan_edited_between_runs_keeps_what_is_done_and_plans_the_rest_anew(
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("P5")
-def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] Move\n  - size: 200k\n  - files: a.py, b.py\n")
-    theatre.play()
-    flow = json.loads(theatre.run("--dry-run", "--json").stdout)
-    assert len(flow) == 2
-    theatre.play(move=["exit", "exit"])  # what is left fits into one session
-    theatre.run()
-    found = theatre.answer()
-    assert len(found["sessions"]) == 1
-    for one in theatre.log[1:]:
-        assert "Move (part left to do)" in one["prompt"]
-        assert "Files: b.py (the other files" in one["prompt"]
-    assert theatre.answer()["state"] == "nothing"
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("P5", "X4")
 def test_no_secret_of_a_plan_is_noted_or_shown(theatre: Theatre) -> None:
     secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
@@ -689,21 +445,6 @@ def test_no_secret_of_a_plan_is_noted_or_shown(theatre: Theatre) -> None:
     shown = theatre.run("--dry-run").output + theatre.run().output
     assert secret in theatre.log[0]["prompt"]
     assert "a1b2" not in shown + theatre.journal.read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "X6")
-def test_a_clock_that_jumps_back_changes_nothing(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theatre.plan.write_text(TWO)
-    moments = iter(range(1_790_000_000_000, 0, -86_400_000))
-    monkeypatch.setattr("holdfast.cli.run.now_ms", lambda: next(moments))
-    found = theatre.answer()
-    assert found["state"] == "done"
-    assert theatre.tasks == IN_ORDER[:2]
-    assert all(verify(one["checkpoint"]).ok for one in found["sessions"])
-    assert theatre.answer()["state"] == "nothing"
 
 
 @pytest.mark.slow

@@ -69,25 +69,6 @@ def test_what_a_run_has_done_is_not_planned_again(theatre: Theatre) -> None:
     assert "3 tasks of it were done by a run" in said.stderr and "next:" not in said.stderr
 
 
-def test_a_journal_that_cannot_be_read_keeps_nobody_from_planning(theatre: Theatre) -> None:
-    theatre.journal.mkdir(parents=True)
-    said = _planned(theatre)
-    assert "Cart" in said.stdout
-    assert "the journal of its runs cannot be read" in said.stderr
-
-
-@pytest.mark.slow
-def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre: Theatre) -> None:
-    steps = "".join(f"  - [ ] {name}\n    - size: 80k\n" for name in ("Hull", "Mast"))
-    theatre.plan.write_text(f"- [ ] Ship\n  - size: 160k\n  - [x] Keel\n{steps}")
-    theatre.play(**{"ship/mast": ["exit", "exit"]})
-    assert "failed: 0 of 1 task done, 3 sessions of Claude" in theatre.run().stdout
-    [task] = _status(theatre)["tasks"]
-    assert (task["state"], task["steps"], task["steps_done"]) == ("failed", 3, 2)
-    said = theatre.run("--status").stdout
-    assert "0 of 1 task done" in said and "Ship, 2 of 3 steps done (session" in said
-
-
 @pytest.mark.slow
 def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     theatre.play(price=["exit", "exit"])
@@ -128,60 +109,3 @@ def test_a_file_that_no_session_wrote_is_named_until_it_is_there(theatre: Theatr
     assert _status(theatre)["missing"] == ["cart.md"]
     (theatre.project / "cart.md").touch()
     assert "not there" not in theatre.run("--status").stdout
-
-
-@pytest.mark.slow
-def test_of_tasks_that_one_session_had_each_has_its_own_state(
-    theatre: Theatre,
-) -> None:
-    names = ("Alpha", "Beta", "Gamma")
-    theatre.plan.write_text("".join(f"- [ ] {name}\n  - size: 20k\n" for name in names))
-    theatre.play(alpha=["report:beta=failed=no permission"], beta=["exit"])
-    ran = theatre.run()
-    assert "failed: 2 of 3 tasks done, 2 sessions of Claude in this run" in ran.stdout
-    assert "no permission); done nevertheless: alpha, gamma" in ran.stderr
-    alpha, beta, gamma = theatre.run("--status").stdout.splitlines()[1:]
-    assert alpha.startswith("  done ") and gamma.startswith("  done ")
-    assert "permission" not in alpha + gamma
-    assert beta.startswith("  failed ") and "the disk is on fire" in beta
-
-
-@pytest.mark.slow
-def test_what_a_session_took_is_said_as_the_run_said_it(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] Cart\n  - size: 20k\n- [ ] Price\n  - size: 20k\n")
-    theatre.play(cart=["grow:30000,35100"])
-    assert "Cart, Price: done, 15,150 tokens" in theatre.run().stderr
-    assert theatre.run("--status").stdout.count(", 15,150 tokens for 2 tasks)") == 2
-
-
-@pytest.mark.slow  # the whole command, and a second run
-def test_one_that_was_broken_off_goes_on_and_is_done(theatre: Theatre) -> None:
-    theatre.play(price=["hang"])
-    with theatre.start() as run:
-        theatre.here()
-        run.send_signal(signal.SIGTERM)
-        run.wait(PATIENCE_SECONDS)
-    assert _states(theatre) == ["done", "broken off", "left"]
-    theatre.run()
-    assert _states(theatre) == ["done"] * 3
-    assert "3 of 3 tasks done, nothing left" in theatre.run("--status").stdout
-
-
-def test_a_claude_of_a_run_may_ask_though_it_may_not_run(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
-    assert _states(theatre) == ["left"] * 3
-    assert theatre.run("--dry-run").exit_code != 0
-    assert theatre.log == []
-
-
-@pytest.mark.slow
-def test_of_several_tasks_that_are_not_done_the_one_that_waits_is_shown_as_waiting(
-    theatre: Theatre,
-) -> None:
-    names = ("One", "Two", "Three")
-    theatre.plan.write_text("".join(f"- [ ] {name}\n  - size: 20k\n" for name in names))
-    theatre.play(one=["report:one=failed=no ink;two=waiting=Lena"])
-    theatre.run()
-    assert _states(theatre) == ["left", "waiting", "done"]
