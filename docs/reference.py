@@ -27,7 +27,7 @@ from holdfast.budget.compartments import NAMES, compartments
 from holdfast.cli.help import HEADINGS, PLUMBING, TOPICS, commands_under
 from holdfast.cli.main import holdfast_command
 from holdfast.client.agents import ABILITIES, AGENTS
-from holdfast.client.compaction_limit import REFUSES_BEFORE, CompactionLimit
+from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.settings.table import TABLE, USER, Setting
 from holdfast.window import alert_texts, stop_guard
@@ -40,17 +40,16 @@ ALTERNATIVES = DOCS.parent / "benchmarks" / "alternatives.toml"
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SETTING_PAGES = {  # by how the name of a setting begins
     "batch_": "plan",
-    "watch_": "watcher",
-    "stop_guard": "stop-guard",
+    "watch_": "status",
+    "stop_guard": "status",
     "status_line": "status",
-    "segment_": "segments",
-    "topics": "agents",
+    "segment_": "search",
+    "topics": "team",
     "brief_tokens": "briefs",
     "checkpoint_": "checkpoints",
-    "archive_transcripts": "transcripts",
-    "archive_": "archive",
+    "archive_": "search",
     "embedder": "search",
-    "server": "serve",
+    "server": "team",
 }
 
 
@@ -202,36 +201,21 @@ LEVELS = {  # what is reached, and the share of the limit that is used then
 
 
 def alerts() -> Iterator[str]:
-    """Both texts of every level: usual, with automatic compaction off, and without a checkpoint."""
+    """Both texts of every level."""
     heads = ("| level | the model reads | you read |", "|---|---|---|")
-    usual = {level: _alert_texts(level) for level in LEVELS}
-    yield "\n".join((*heads, *(_row(level, *texts) for level, texts in usual.items())))
-    yield (
-        "If automatic compaction is off, Claude Code refuses further requests at the limit, and "
-        "only you can compact. The texts then are:"
-    )
-    refused = {level: _alert_texts(level, kind="refusal") for level in LEVELS}
-    yield "\n".join((*heads, *(_row(level, *texts) for level, texts in refused.items())))
-    yield (
-        "If no checkpoint could be saved, the texts say so. Your line is the same at every level; "
-        "the model's line differs at critical:"
-    )
-    unsaved = {level: _alert_texts(level, saved=False) for level in ("red", "critical")}
-    rows = [_row(level, *texts) for level, texts in unsaved.items()]
-    yield "\n".join((*heads, *rows))
+    yield "\n".join((*heads, *(_row(level, *_alert_texts(level)) for level in LEVELS)))
 
 
-def _alert_texts(level: str, kind: str = "early", saved: bool = True) -> tuple[str, str]:
+def _alert_texts(level: str) -> tuple[str, str]:
     """In a window of 200,000 tokens that grows by 3,000 with every step."""
     crossing, used_ratio = LEVELS[level]
-    limit_tokens = 200_000 - REFUSES_BEFORE if kind == "refusal" else 167_000
-    edge = CompactionLimit(200_000, limit_tokens, kind, "")
+    edge = CompactionLimit(200_000, 167_000, "early", "")
     used = round(used_ratio * edge.edge_tokens)
     before = [used - 3_000 * steps for steps in range(20, -1, -1)]
     verdict = Verdict(Zone.GREEN, Alert.NONE, used_ratio, 0.3, False)
     ahead = forecast(before, [], used, edge.edge_tokens)
     told = (crossing, verdict, ahead, Reading(used, 0), edge)
-    return alert_texts.to_model(*told, saved=saved), alert_texts.to_user(*told, saved=saved)
+    return alert_texts.to_model(*told, saved=True), alert_texts.to_user(*told, saved=True)
 
 
 def stops() -> Iterator[str]:

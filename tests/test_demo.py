@@ -26,12 +26,3 @@ def test_the_demo_plays_alerts_a_save_and_what_is_given_back() -> None:
     lost = run.stdout.partition("what the summary does not hold")[2]
     assert "never touch data/raw" in lost and "restored it" in lost
     assert "about 0 " not in run.stdout and "up to 4 steps left" in run.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("B3")
-def test_the_page_on_roles_is_what_the_command_prints() -> None:
-    command = [sys.executable, str(ROOT / "demo" / "roles.py")]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    page = (ROOT / "docs" / "roles.md").read_text(encoding="utf-8")
-    assert run.stdout == page, "python demo/roles.py > docs/roles.md"

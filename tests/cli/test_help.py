@@ -141,7 +141,7 @@ def test_a_page_names_the_command_that_prints_another_one_and_has_no_dead_link()
         assert re.findall(r"\]\((?!https?:)", shown) == [], name
         named = set(re.findall(r"`holdfast help ([a-z-]+)`", shown))
         assert named <= names | TOPICS.keys(), name
-    assert "(`holdfast help compaction-limit`)" in pages.text_of("alerts")
+    assert "(`holdfast help checkpoints`)" in pages.text_of("what-happens-at-a-compaction")
     assert "all pages (`holdfast help`)" in pages.text_of("tutorial")
 
 
@@ -161,16 +161,16 @@ def test_a_page_is_printed_without_the_comments_of_its_source() -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_on_a_terminal_a_page_is_drawn_with_its_tables_as_columns() -> None:
-    line = [sys.executable, "-m", "holdfast.cli", "help", "alerts"]
+    line = [sys.executable, "-m", "holdfast.cli", "help", "privacy"]
     env = os.environ | {"PAGER": "cat", "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "100"}
     ours, theirs = pty.openpty()
     with subprocess.Popen(line, env=env, stdin=theirs, stdout=theirs):
         os.close(theirs)
         drawn = b"".join(iter(lambda: _read_screen(ours), b"")).decode()
     os.close(ours)
-    assert "75 % zone orange" in re.sub("[ │]+", " ", drawn)  # rich 14 draws lines
+    assert "every session 136 for the names" in re.sub("[ │]+", " ", drawn)  # rich 14 draws lines
     assert "|---|" not in drawn and max(map(len, drawn.splitlines())) <= 100
-    assert "/compact at a point that suits you." in " ".join(drawn.split())
+    assert "So a session below 75 % pays 136 tokens" in " ".join(drawn.split())
 
 
 def _read_screen(screen: int) -> bytes:
@@ -295,7 +295,7 @@ def test_the_budget_of_the_recorded_session_leaves_nothing_behind(own_home: Path
 
 @pytest.mark.requirement("U3", "G1")
 def test_status_says_in_words_how_a_reading_of_every_basis_is_known() -> None:
-    table = (ROOT / "docs" / "concepts.md").read_text().partition("## How a reading is known")[2]
+    table = (ROOT / "docs" / "status.md").read_text().partition("## How a reading is known")[2]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == HOW_KNOWN.keys()
 
 

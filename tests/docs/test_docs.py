@@ -38,9 +38,9 @@ def test_what_is_made_from_the_code_is_up_to_date() -> None:
         ("commands", "commands"),
         ("settings", "settings"),
         ("mcp", "tools"),
-        ("alerts", "alerts"),
-        ("stop-guard", "stops"),
-        ("budget", "shares"),
+        ("status", "alerts"),
+        ("status", "stops"),
+        ("briefs", "shares"),
     ):
         text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
         assert f"<!-- generated: {part} -->\n\n" in text

@@ -42,7 +42,7 @@ TOPICS: dict[str, HelpTopic] = {
         "compacts. The zone says how much is used: green, yellow from 50 %, orange from 75 %, red "
         "from 90 %. The alert says how little is left: warning at 30 %, advisory at 15 %, urgent "
         "at 7 %, critical at 3 %, and one level earlier if the window fills fast; "
-        "`holdfast help alerts` says what happens at each. `holdfast watch` shows every session, "
+        "`holdfast help status` says what happens at each. `holdfast watch` shows every session, "
         "live; `holdfast statusline --preview` what the status line can look like.",
         (
             Example("holdfast status", "this project's session"),
@@ -84,7 +84,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast lost", "what was not found, least found first"),
             Example("holdfast lost --all", "every item"),
         ),
-        "lost",
+        "briefs",
     ),
     "pin": HelpTopic(
         EVERY_DAY,
@@ -95,7 +95,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast pin 'Never touch data/raw.'", "in every brief of this project"),
             Example("holdfast pin 'Answer in German.' --user", "in all your projects"),
         ),
-        "budget",
+        "briefs",
     ),
     "search": HelpTopic(
         EVERY_DAY,
@@ -120,7 +120,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast expand ID", "the first 5,000 characters"),
             Example("holdfast expand ID --find 'FAILED'", "only the lines with these words"),
         ),
-        "archive",
+        "search",
     ),
     "replay": HelpTopic(
         EVERY_DAY,
@@ -134,7 +134,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast replay 752b636e", "a session by the start of its id"),
             Example("holdfast replay FILE --svg fill.svg", "a transcript, drawn as a picture"),
         ),
-        "replay",
+        "dashboard",
     ),
     "log": HelpTopic(
         EVERY_DAY,
@@ -207,7 +207,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast budget", "the compartments and their items"),
             Example("holdfast budget pin 'Never touch data/raw.'", "in every brief from now on"),
         ),
-        "budget",
+        "briefs",
     ),
     "memory": HelpTopic(
         SAVING,
@@ -218,7 +218,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast memory list", "every topic of this project"),
             Example("holdfast memory rules", "instruction files, and which rules are restored"),
         ),
-        "memory",
+        "search",
     ),
     "segments": HelpTopic(
         SAVING,
@@ -230,7 +230,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast segments", "of this project"),
             Example("holdfast segments show ID", "one, in its short form"),
         ),
-        "segments",
+        "search",
     ),
     "compress": HelpTopic(
         SAVING,
@@ -238,7 +238,7 @@ TOPICS: dict[str, HelpTopic] = {
         "A hook does this by itself when the window is more than 60 % full. Below that, this "
         "command compresses nothing unless you add --now. The transcript is not changed.",
         (Example("holdfast compress --now", "however full the window is"),),
-        "segments",
+        "search",
     ),
     "transcripts": HelpTopic(
         SAVING,
@@ -249,7 +249,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast transcripts on", "archive sessions when they end"),
             Example("holdfast transcripts", "what is archived of this project"),
         ),
-        "transcripts",
+        "search",
     ),
     "plan": HelpTopic(
         PLANNING,
@@ -268,7 +268,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast run plan.md --dry-run", "what would be started"),
             Example("holdfast run plan.md -- --allowedTools Bash,Edit,Write", "start, or resume"),
         ),
-        "run",
+        "plan",
     ),
     "board": HelpTopic(
         TEAM,
@@ -279,7 +279,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast board list", "the newest messages of this project"),
             Example("holdfast board post task.created 'The schema is ready.'", "to all agents"),
         ),
-        "agents",
+        "team",
     ),
     "serve": HelpTopic(
         TEAM,
@@ -291,7 +291,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast serve --link", "a login link for the dashboard of a running server"),
             Example("holdfast serve --watch-only", "watch and save, without the server"),
         ),
-        "serve",
+        "team",
     ),
     "db": HelpTopic(
         TEAM,
@@ -302,7 +302,7 @@ TOPICS: dict[str, HelpTopic] = {
             Example("holdfast db check", "ends with 1 if something is wrong"),
             Example("holdfast db backup FILE", "everything in one file"),
         ),
-        "database",
+        "team",
     ),
     "rebuild": HelpTopic(
         TEAM,
@@ -311,7 +311,7 @@ TOPICS: dict[str, HelpTopic] = {
         "damaged or was removed. Messages and claims are in the "
         "database only, so they are not rebuilt.",
         (Example("holdfast rebuild", "from everything that is known"),),
-        "work",
+        "team",
     ),
     "install": HelpTopic(
         SETUP,
@@ -376,7 +376,7 @@ TOPICS: dict[str, HelpTopic] = {
         ),
         "commands",
     ),
-    "version": HelpTopic(SETUP, "Print the version.", page="upgrading"),
+    "version": HelpTopic(SETUP, "Print the version.", page="install"),
     "mcp": HelpTopic(
         PLUMBING,
         "Serve the tools for the model over stdin and stdout.",
@@ -390,7 +390,7 @@ TOPICS: dict[str, HelpTopic] = {
         (Example("holdfast statusline --preview", "what each preset looks like"),),
         "status",
     ),
-    "roll": HelpTopic(PLUMBING, "An older name of `holdfast compress`.", page="segments"),
+    "roll": HelpTopic(PLUMBING, "An older name of `holdfast compress`.", page="search"),
 }
 
 INTRODUCTION = (
