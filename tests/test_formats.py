@@ -20,6 +20,7 @@ from holdfast.budget import ledger
 from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
 from holdfast.checkpoint.write import keep
+from holdfast.events import history
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.projection import projection_file
 from holdfast.memory import locations as memory_places
@@ -157,6 +158,12 @@ def _set_aside(folder: Path) -> Path:
     return Path(places.home(), "set-aside.json")
 
 
+def _history(folder: Path) -> Path:
+    figures = history.TranscriptFigures("/t.jsonl", "s1", "claude", "/p", "Map the harbour", (1, 2))
+    history.save({figures.path: figures})
+    return Path(places.home(), history.NAME)
+
+
 FORMATS = {
     "state.json": Format(_state, lambda folder: state.load(_window(folder)).used_tokens),
     "outbox.json": Format(_outbox, lambda folder: outbox.load(_window(folder)).entries),
@@ -174,6 +181,7 @@ FORMATS = {
     "a ledger of pins": Format(_ledger, lambda _: ledger.load(ledger.path_of("user"))),
     "windows.json": Format(_windows, lambda folder: sessions.sessions_of_hooks()),
     "set-aside.json": Format(_set_aside, lambda folder: set_aside.load()),
+    "history.json": Format(_history, lambda folder: history.load()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),
 }
 

@@ -131,8 +131,9 @@ def test_the_totals_of_a_day_are_those_of_the_chosen_project(
     script.prompt()
     script.call()
     script.note()
+    script.compacts()
     freed = {"event": FREED, "at_ms": telling.START_MS, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "number": 1, "not_found": 3, "restored": 2})
+    audit.add({**freed, "number": 1, "items": 5, "not_found": 3, "restored": 2})
     sync(store)
     [main] = api.get("/api/context/health").json()["agents"]
     nowhere = "00000000-0000-4000-8000-000000000000"

@@ -71,6 +71,8 @@ ROUTERS = (  # in the order in which they are tried and described
     Listed("machine.settings", "/api/settings", "/api/log"),
     Listed("machine.budget", "/api/budget"),
     Listed("machine.today", "/api/today"),
+    Listed("machine.history", "/api/history", "/api/usage"),
+    Listed("machine.health", "/api/machine"),
 )
 
 

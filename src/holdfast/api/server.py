@@ -27,6 +27,7 @@ from holdfast.api.app import create
 from holdfast.api.database import Hub
 from holdfast.api.gate import KNOWN, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
+from holdfast.api.past_reader import PastReader
 from holdfast.files import lock
 from holdfast.hub.ingest.background import Warm
 from holdfast.hub.repair import rebuild
@@ -246,12 +247,13 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     embedders.run_apart()
     hub: Hub = app.state.hub
     warm, watcher = Warm(store, is_watched=hub.has_listeners), Watcher(store, inside="serve")
-    filler = Filler(sessions.projects)
-    for one in (warm, watcher, filler):
+    filler, past = Filler(sessions.known_projects), PastReader(store)
+    for one in (warm, watcher, filler, past):
         one.start()
     try:
         asyncio.run(_Server(config, hub).serve([listener]))
     finally:
+        past.stop()
         filler.stop()
         watcher.stop()
         warm.stop()

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -25,6 +24,13 @@ from holdfast.client import agents
 from holdfast.client.limit_settings import project_of
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
+from holdfast.client.transcript_files import (
+    by_time,
+    in_folder,
+    modified_at,
+    newest_first,
+    of_sessions,
+)
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
@@ -81,13 +87,13 @@ def _of_folder(folder: Path) -> list[Path]:
     here = folder.resolve()
     others = [
         (project_of(path), path)
-        for path in _newest(agents.other_transcripts(os.environ))[:LOOKED_AT]
+        for path in newest_first(agents.other_transcripts(os.environ))[:LOOKED_AT]
     ]
     for one in (here, *here.parents):
-        claudes = _sessions(transcripts_folder() / slug(str(one)))
+        claudes = of_sessions(transcripts_folder() / slug(str(one)))
         found = [*claudes, *(path for project, path in others if project == str(one))]
         if found:
-            return _newest(found)
+            return newest_first(found)
     return []
 
 
@@ -98,7 +104,7 @@ def newest_compacted(but: Path) -> Path | None:
 
 
 def _of_session(start: str) -> Path:
-    everywhere = [*_transcripts(transcripts_folder()), *agents.other_transcripts(os.environ)]
+    everywhere = [*in_folder(transcripts_folder()), *agents.other_transcripts(os.environ)]
     found = [one for one in everywhere if agents.session_of(one).startswith(start)]
     if len({one.name for one in found}) > 1:
         raise SeveralSessions(f"{len(found)} sessions begin with {inert(start, 80)}")
@@ -109,33 +115,6 @@ def _of_session(start: str) -> Path:
     except NoArchivedTranscript:
         words = f"no file is called {inert(start, 80)}, and no session's id begins so"
         raise NoSuchName(words) from None
-
-
-def _transcripts(folder: Path) -> Iterator[Path]:
-    """List the transcripts of sessions; those of subagents are one level deeper."""
-    yield from folder.glob("*.jsonl")
-    yield from folder.glob("*/*.jsonl")
-
-
-def by_time() -> list[Path]:
-    """All transcripts, of every agent, newest first."""
-    return _newest([*_sessions(transcripts_folder()), *agents.other_transcripts(os.environ)])
-
-
-def _sessions(folder: Path) -> list[Path]:
-    """Without those of subagents: old clients wrote them into the same folder."""
-    return [one for one in _transcripts(folder) if not one.name.startswith("agent-")]
-
-
-def _newest(found: list[Path]) -> list[Path]:
-    return sorted(found, key=modified_at, reverse=True)
-
-
-def modified_at(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # deleted meanwhile
-        return 0.0
 
 
 def _is_compacted(path: Path) -> bool:

@@ -38,10 +38,20 @@ class NoCompaction(HoldfastError):
 @click.command()
 @of_session
 @click.option("--all", "show_all", is_flag=True, help="Show what was found, too.")
+@click.option("--history", is_flag=True, help="The last compactions of all sessions instead.")
 @AS_JSON
-def lost(transcript: Path | None, session: str, show_all: bool, as_json: bool) -> None:
+def lost(
+    transcript: Path | None, session: str, show_all: bool, history: bool, as_json: bool
+) -> None:
     """How much the last compaction's summary holds of your messages and answers, failing commands,
     tasks and the plan: least found first, each beside the nearest passage."""
+    if history:
+        if transcript or session or show_all:
+            raise click.UsageError("--history is about all sessions; give it alone")
+        from holdfast.cli import lost_history
+
+        lost_history.show(as_json=as_json)
+        return
     state = choose_to_read(transcript, session).state
     if not (transcript or session or as_json):
         find_transcript.say_where(state.project or state.cwd)

@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.cli.find_transcript import by_time, modified_at
 from holdfast.cli.terminal import say
 from holdfast.client.agents import session_of
 from holdfast.client.limit_settings import project_of
+from holdfast.client.transcript_files import by_time, modified_at
 from holdfast.record.user_input import first_words
 from holdfast.redact import redact
 from holdfast.text import fence

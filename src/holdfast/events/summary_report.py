@@ -14,7 +14,7 @@ from typing import Any
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import OUTPUT_TOKENS, BriefItem
 from holdfast.brief.quotes import quotes
-from holdfast.brief.summary_coverage import MeasuredItem, measure
+from holdfast.brief.summary_coverage import MeasuredItem, measure, missing
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact
@@ -73,13 +73,12 @@ def summary_reports(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summa
             continue
         measured = _Measured(reader, path, one)
         first, second = measured.briefs()
-        given = {_key(item) for item in (*first.items, *second.items)}
-        restored = (item for item in measured.items if not item.is_found)
+        left_out = missing(measured.items, f"{first.text}\n{second.text}")
         yield (
             one.offset,
             SummaryReport(
                 measured.items,
-                [item for item in restored if _key(item.item) in given],
+                [item for item in measured.items if not (item.is_found or item in left_out)],
                 len(quotes(measured.record)),
                 tuple(tokens_of(units(brief.text)) for brief in (first, second) if brief.lines),
             ),
@@ -107,11 +106,6 @@ class _Measured:
         return first, second
 
 
-def _key(item: BriefItem) -> tuple[str, float]:
-    """A key by which an item is found in another length: its position among those of its kind."""
-    return item.section, item.order
-
-
 MOST_REPORTS = 16
 
 
@@ -134,14 +128,15 @@ def _report(path: str, _inode: int, one: Compaction, sidechain: bool) -> dict[st
         "brief": _lines(first, given[:1] if given else None),
         "second_brief": _lines(second, given[1:2] if given else None),
     }
-    texts = ("\n".join(text for text, _, _ in lines) for lines in briefs.values())
+    texts = {name: "\n".join(text for text, _, _ in lines) for name, lines in briefs.items()}
+    left_out = {name: missing(measured.items, text) for name, text in texts.items()}
     return {
         "was_given": bool(given),
         "summary": None if one.summary is None else measured.summary,
         "instructions": write_instructions(record, shown=one.trigger == "manual") or None,
         "summary_tokens": tokens_of(units(measured.summary)),
-        "restored_tokens": sum(tokens_of(units(text)) for text in texts),
-        "items": [_item(record, item, briefs) for item in measured.items],
+        "restored_tokens": sum(tokens_of(units(text)) for text in texts.values()),
+        "items": [_item(record, item, briefs, left_out) for item in measured.items],
         **{
             name: [
                 {"line": text, "reason": reason, **place_of(record, place)}
@@ -155,14 +150,24 @@ def _report(path: str, _inode: int, one: Compaction, sidechain: bool) -> dict[st
 _Line = tuple[str, str, Place]
 
 
-def _item(record: Record, one: MeasuredItem, briefs: dict[str, list[_Line]]) -> dict[str, Any]:
-    lines = ((name, _line_of(one.item, lines)) for name, lines in briefs.items())
-    name, line = next(((name, at) for name, at in lines if at is not None), (None, None))
+def _item(
+    record: Record,
+    one: MeasuredItem,
+    briefs: dict[str, list[_Line]],
+    left_out: dict[str, list[MeasuredItem]],
+) -> dict[str, Any]:
+    """An item that the summary does not hold is restored in the first brief that holds it; one
+    that it does hold may stand in a brief, too."""
+    lines = {name: _line_of(one.item, some) for name, some in briefs.items()}
+    if one.is_found:
+        name = next((name for name in briefs if lines[name] is not None), None)
+    else:
+        name = next((name for name in briefs if one not in left_out[name]), None)
     return {
         **plain(one),
         "reason": one.item.reason,
         "restored_in": name,
-        "line": line,
+        "line": lines[name] if name else None,
         "why_not": None if name or one.is_found else NO_ROOM,
         **place_of(record, one.item.place),
     }

@@ -284,6 +284,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         is_text=True,
     ),
     Setting(
+        "prices",
+        USER,
+        "",
+        "what a million tokens cost, as `model input output read written`, with `;` between models",
+        is_text=True,
+    ),
+    Setting(
         "server",
         USER,
         "",

@@ -17,8 +17,9 @@ from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.files import folders
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import clean, clean_value, replace_unstorable
-from holdfast.hub.ingest import from_hooks, windows
+from holdfast.hub.ingest import from_hooks, past, windows
 from holdfast.hub.ingest.from_turns import TurnRecords
+from holdfast.hub.ingest.past import PAST
 from holdfast.hub.ingest.records import (
     MOST_CHARS,
     NAME_CHARS,
@@ -70,7 +71,10 @@ def gather(source: str, position: Position) -> RecordBatch | None:
     """Return the next batch of this source, or None when nothing is new."""
     kind, _, name = source.partition(":")
     if kind == WINDOW:
-        until, records = _read_window(name, position)
+        window = windows.find_window(name)
+        until, records = _read_window(window, position) if window else (position, [])
+    elif kind == PAST:
+        until, records = _read_past(name, position)
     elif kind == CHECKPOINTS:
         until, records = read_checkpoints(name.partition(":")[2], position)
     else:
@@ -103,10 +107,19 @@ def machine() -> str:
     return ids.make_id("machine", os.uname().nodename, places.home())[:8]
 
 
-def _read_window(name: str, position: Position) -> tuple[Position, list[RecordedEvent]]:
-    window = windows.find_window(name)
+def _read_past(name: str, position: Position) -> tuple[Position, list[RecordedEvent]]:
+    """The first batch only lists the session, so that all are listed before one is read."""
+    window = past.find_window(name)
     if window is None:
         return position, []
+    if not position:
+        held = ReadPosition()
+        records = past.listing(window, held)
+        return position_text(held), records
+    return _read_window(past.with_limit(window), position)
+
+
+def _read_window(window: WindowReader, position: Position) -> tuple[Position, list[RecordedEvent]]:
     held = parse_position(position)
     span = Span(held.first_ms, held.last_ms)
     records = from_hooks.read_spool(window, held, span)

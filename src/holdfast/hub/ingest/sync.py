@@ -44,7 +44,7 @@ from holdfast.hub.ingest.writers.sessions import (
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
 from holdfast.hub.projection import refresh
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, put
+from holdfast.hub.store.rows import Row, put, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, sessions
 from holdfast.hub.tree import event_log, waves
@@ -179,8 +179,8 @@ def _announce(
     """Announce each change of the tree, up to a limit, and all tool calls in one event."""
     room = MOST_EVENTS
     session_id, project_id = session_and_project
-    for kind, rows in changes:
-        for row in rows[-room:] if room else []:
+    for kind, changed in changes:
+        for row in changed[-room:] if room else []:
             body = {"id": row["id"], "status": row.get("status")}
             events.announce(connection, kind, body, project_id=project_id, session_id=session_id)
             room -= 1
@@ -263,6 +263,13 @@ def _set_aside(source: str, error: Exception) -> None:
     words = clean(f"{type(cause).__name__}: {cause}".partition("\n")[0], MOST_WORDS)
     set_aside.add(source, words, row_times.now_ms())
     log.add("ERROR", "sync", f"{source} is set aside: {words}")
+
+
+def written_at(connection: Connection, sources: Sequence[str]) -> dict[str, int]:
+    """Return when each source was last written, in milliseconds."""
+    query = sa.select(positions.c.source, positions.c.updated_ms)
+    found = rows(connection, query.where(positions.c.source.in_(list(sources)[:FEW_SOURCES])))
+    return {row["source"]: row["updated_ms"] for row in found}
 
 
 def read_positions(store: Store, sources: Sequence[str] = ()) -> dict[str, Position]:

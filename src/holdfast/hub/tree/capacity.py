@@ -20,6 +20,7 @@ from holdfast.hub.store.tables import projects, requests, sessions, subtasks, wi
 from holdfast.hub.tree import readings
 from holdfast.settings import load as settings_load
 from holdfast.text.sentences import clip
+from holdfast.text.titles import title_of
 from holdfast.window import state as states
 from holdfast.window.guard import Thresholds, place
 from holdfast.window.health import NOTHING, judge_status, task_fits
@@ -99,9 +100,9 @@ def _rows_by_id(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[
 
 
 def session_titles(connection: Connection, session_ids: set[str]) -> dict[str, str]:
-    """Return the first request of each session, on one line: a title that stays the same."""
+    """Return the title of each session, from its first request: it stays the same."""
     found = session_prompts(connection, session_ids, sa.func.min)
-    return {name: clip(" ".join(words.split()), ASKED_CHARS) for name, words in found.items()}
+    return {name: title_of(words) for name, words in found.items()}
 
 
 def session_prompts(

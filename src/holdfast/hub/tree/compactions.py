@@ -9,11 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.store.rows import Page, Row, fetch_page, matching, rows, upsert
-from holdfast.hub.store.tables import audit, compactions, sessions
+from holdfast.hub.store.tables import audit, compactions
 from holdfast.window.audit import FREED
 
 KEY = ("session_id", "agent_id", "number")
-MOST_SUMMED = 10_000
 NEAR_MS = 15 * 60_000  # a summary of a large window takes minutes
 
 
@@ -58,31 +57,6 @@ def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[st
     for row in rows(connection, query.order_by(audit.c.at_ms)):
         noted.setdefault((row["session_id"], row["agent_id"] or ""), []).append(row)
     return [_check_of(row, noted.get((row["session_id"], row["agent_id"]), [])) for row in found]
-
-
-def totals(connection: Connection, since_ms: int, project_id: str | None = None) -> dict[str, int]:
-    """Count the compactions since a time, and what was not found in their summaries; of one
-    project or of all."""
-    table = compactions.c
-    count = sa.select(sa.func.count()).select_from(compactions).where(table.at_ms >= since_ms)
-    query = sa.select(audit.c.body).where(audit.c.kind == FREED, audit.c.at_ms >= since_ms)
-    if project_id is not None:
-        count = count.where(table.project_id == project_id)
-        mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
-        query = query.where(audit.c.session_id.in_(mine))
-    bodies = [row["body"] or {} for row in rows(connection, query.limit(MOST_SUMMED))]
-    return {
-        "compactions": connection.scalar(count) or 0,
-        "checked": len(bodies),
-        **{
-            name: sum(_number(one.get(name)) for one in bodies)
-            for name in ("not_found", "restored")
-        },
-    }
-
-
-def _number(value: object) -> int:
-    return value if type(value) is int else 0
 
 
 def _check_of(row: Row, events: list[Row]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
@@ -11,24 +12,26 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, respond
-from holdfast.api.routes.machine.files import read_files
+from holdfast.api.routes.machine.files import read_files, state_of
+from holdfast.events import history
+from holdfast.events.history import SummaryCounts
 from holdfast.events.summary_report import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import compactions, readings
-from holdfast.hub.tree.capacity import state_of
 from holdfast.transcript import Unreadable
 
 router = Router(prefix="/api/compactions", tags=["compactions"])
 Number = Annotated[int, Path(ge=1, le=MOST_INT)]
-NOTED = ("not_found", "restored")
+NOTED = ("items", "not_found", "restored")
 ELSEWHERE = "its transcript is not on this machine: this is what its hooks reported"
 GONE = "its transcript is not there any more: this is what the hooks reported"
 
 
 class CompactionRow(ApiAnswer):
-    """Counts are null if no hook checked the summary; tokens are null if they are unknown."""
+    """`is_read` is false until the summary was compared; counts are null then, and where the client
+    left no summary. Tokens are null if they are unknown."""
 
     session_id: str
     agent_id: str | None
@@ -40,6 +43,8 @@ class CompactionRow(ApiAnswer):
     before_tokens: int | None
     after_tokens: int | None
     edge_tokens: int | None
+    is_read: bool
+    items: int | None
     not_found: int | None
     restored: int | None
 
@@ -135,9 +140,9 @@ async def listed(
         page = compactions.list_page(
             connection, limit, offset, project_id=project_id, session_id=session_id
         )
-        noted = compactions.summary_checks(connection, page.rows)
-        pairs = zip(page.rows, noted, strict=True)
-        return page, [{**_row(connection, row), **_counts(note)} for row, note in pairs]
+        counts = counts_of(connection, page.rows)
+        pairs = zip(page.rows, counts, strict=True)
+        return page, [{**_row(connection, row), **count} for row, count in pairs]
 
     page, rows = await db.read(look)
     return respond({"compactions": rows, **paging(page)})
@@ -201,8 +206,22 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
     }
 
 
-def _counts(noted: dict[str, Any]) -> dict[str, int | None]:
-    return {name: _number(noted.get(name)) for name in NOTED}
+def counts_of(connection: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the counts of each compaction: as its transcript has them, which its page shows too;
+    else as its hooks reported them."""
+    noted = compactions.summary_checks(connection, rows)
+    known = history.compactions()
+    return [
+        _known_counts(known.get((row["session_id"], row["number"])), row, note)
+        for row, note in zip(rows, noted, strict=True)
+    ]
+
+
+def _known_counts(known: SummaryCounts | None, row: Row, noted: dict[str, Any]) -> dict[str, Any]:
+    if known is not None and known.is_read and not row["agent_id"]:
+        return {"is_read": True, **{name: getattr(known, name) for name in NOTED}}
+    counts = {name: _number(noted.get(name)) for name in NOTED}
+    return {"is_read": counts["items"] is not None, **counts}
 
 
 def _number(value: object) -> int | None:
@@ -212,12 +231,8 @@ def _number(value: object) -> int | None:
 def _from_report(report: dict[str, Any]) -> dict[str, Any]:
     rest = ("summary_tokens", "restored_tokens", "total")
     lists = {name: value for name, value in report.items() if name not in rest}
-    not_found = [one for one in report["items"] if not one["is_found"]]
-    counts = {
-        "items": len(report["items"]),
-        "not_found": len(not_found),
-        "restored": sum(one["restored_in"] is not None for one in not_found),
-    }
+    known = history.counts_in(report)
+    counts = {name: known[name] for name in NOTED}
     return {**lists, "is_available": True, "counts": counts}
 
 
@@ -225,7 +240,7 @@ def _from_hooks(noted: dict[str, Any]) -> dict[str, Any]:
     return {
         "is_available": False,
         "was_given": bool(noted),
-        "counts": {name: _number(noted.get(name)) for name in ("items", *NOTED)},
+        "counts": {name: _number(noted.get(name)) for name in NOTED},
         **{name: [] for name in ("items", "brief", "second_brief")},
         "summary": None,
         "instructions": None,

@@ -1,7 +1,7 @@
 """Read files of this machine for routes, on separate threads.
 
 A search or a long transcript may take seconds; the few threads for the database must not wait for
-it. A path from a request is never opened: a project is local only if a hook ran in it.
+it. A path from a request is never opened: a project is local only if a session ran in it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import ParamSpec, TypeVar
 
 from holdfast.api.database import Database
 from holdfast.hub.errors import NotThere, Unreachable
+from holdfast.hub.ingest import past
 from holdfast.hub.tree import projects
-from holdfast.hub.tree.capacity import state_of
+from holdfast.hub.tree.capacity import state_of as state_of_hooks
 from holdfast.memory import locations, sessions
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -34,18 +35,25 @@ async def read_files(look: Callable[P, T], *args: P.args, **more: P.kwargs) -> T
         raise Unreachable(f"reading files took more than {MOST_SECONDS:g} seconds") from None
 
 
+def state_of(session_id: str, agent_id: str) -> State | None:
+    """Return this machine's state of a window: as hooks noted it, else as the transcript of a past
+    session tells it."""
+    known = state_of_hooks(session_id, agent_id)
+    return known or (None if agent_id else past.state_of(session_id))
+
+
 async def local_project(db: Database, project_id: str) -> str:
-    """Return the folder of a project in which a hook of this machine ran."""
+    """Return the folder of a project in which a session of this machine ran."""
     row = await db.read(lambda connection: projects.get(connection, project_id))
     path = locations.resolve(row["path"])
-    if path not in await read_files(sessions.projects):
+    if path not in await read_files(sessions.known_projects):
         raise NotThere("Project on this machine")
     return path
 
 
 async def local_window(session_id: str, agent_id: str = "") -> tuple[State, str]:
     """Return the state and the folder of a window on this machine."""
-    state = await read_files(state_of, session_id, agent_id)
+    state = await read_files(state_of_hooks, session_id, agent_id)
     if state is None:
         raise NotThere("Session with a transcript on this machine")
     return state, places.window(session_id, agent_id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -14,17 +16,17 @@ from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
-from holdfast.api.routes.machine.files import read_files
+from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.events import window_brief
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import compactions, readings, requests, sessions
-from holdfast.hub.tree.capacity import state_of
 from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
+from holdfast.record.reader import RecordReader
 from holdfast.record.turns import FIRST_TURNS, place_of
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
@@ -231,10 +233,23 @@ def _added_tokens(turn: dict[str, Any], read: list[UsedAtStep]) -> int | None:
 
 def turns_of(state: State, folder: str) -> list[dict[str, Any]]:
     """Oldest first. `step` is the first of a turn, `steps` how many it has so far."""
-    record = storage.read_on(state, folder)
+    record = _record(state, folder)
     ends = [*(turn.place.op for turn in record.turns[1:]), record.op]
     pairs = zip(record.turns, ends, strict=False)  # before the first prompt there is no turn
     return [_turn(record, n, turn, end) for n, (turn, end) in enumerate(pairs)]
+
+
+def _record(state: State, folder: str) -> Record:
+    """Continue the record of a window of hooks; that of a past session is not saved."""
+    if state.was_live:
+        return storage.read_on(state, folder)
+    about = os.stat(state.transcript)  # noqa: PTH116
+    return _past_record(state.transcript, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(8)
+def _past_record(transcript: str, _size: int, _changed_ns: int) -> Record:
+    return RecordReader().read_redacted(transcript)
 
 
 def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
@@ -258,7 +273,7 @@ def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
 
 def state_now(state: State, folder: str) -> dict[str, Any]:
     """What is open, what fails, which rules hold, and the call that has no result yet."""
-    record = storage.read_on(state, folder)
+    record = _record(state, folder)
     call = next(iter(open_items.calls(record)[-1:]), None)
     return {
         "step": record.op,

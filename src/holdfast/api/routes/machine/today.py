@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, TimeMs
 from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.routes.machine.compactions import counts_of
 from holdfast.api.routes.machine.files import read_files
 from holdfast.checkpoint import find, index, verify
 from holdfast.hub import ids, row_times
@@ -19,11 +20,12 @@ from holdfast.text import timestamps
 
 router = Router(prefix="/api/today", tags=["sessions"])
 DAY_MS = 86_400_000
+MOST_SUMMED = 1_000
 MOST_VERIFIED = 300  # the newest: one takes about a millisecond
 
 
 class DayTotals(ApiAnswer):
-    """`not_found` and `restored` are sums over the `checked` summaries, those that hooks looked at;
+    """`not_found` and `restored` are sums over the `checked` summaries, those that were compared;
     `checkpoints_changed`: files of this machine that are no longer what was saved."""
 
     since: str
@@ -48,13 +50,22 @@ async def get(
         return {
             "since": row_times.to_iso(since_ms),
             "live_windows": capacity.count_live(connection, now, project_id),
-            **compactions.totals(connection, since_ms, project_id),
+            **_compactions(connection, since_ms, project_id),
             "checkpoints": readings.checkpoints_since(connection, since_ms, project_id),
         }
 
     totals = await db.read(look)
     changed = await read_files(_count_changed, since_ms, project_id)
     return respond({**totals, "checkpoints_changed": changed})
+
+
+def _compactions(connection: Connection, since_ms: int, project_id: str | None) -> dict[str, int]:
+    page = compactions.list_page(
+        connection, MOST_SUMMED, 0, project_id=project_id, since_ms=since_ms
+    )
+    checked = [one for one in counts_of(connection, page.rows) if one["not_found"] is not None]
+    sums = {name: sum(one[name] or 0 for one in checked) for name in ("not_found", "restored")}
+    return {"compactions": page.total, "checked": len(checked), **sums}
 
 
 def _count_changed(since_ms: int, project_id: str | None) -> int:

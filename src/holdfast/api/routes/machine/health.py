@@ -1,0 +1,221 @@
+"""`/api/machine`: how Holdfast itself is on this machine: disk, hooks, watcher, ingest, skipped
+lines, archive, versions, and the worst of it in one line."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from typing import Any
+
+from fastapi import Response
+
+import holdfast
+from holdfast.api.database import Db
+from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.routes.machine.files import read_files
+from holdfast.archive import transcripts as archived
+from holdfast.events import history
+from holdfast.hub import row_times
+from holdfast.hub.clean_text import replace_unstorable
+from holdfast.hub.ingest import set_aside
+from holdfast.hub.ingest.gather import WINDOW
+from holdfast.hub.ingest.sync import written_at
+from holdfast.text.numbers import counted
+from holdfast.watcher import loop
+from holdfast.window import log_lines
+from holdfast.window.state import all_windows
+from holdfast.wire import places, spool
+
+router = Router(tags=["health"])
+DAY_MS = 86_400_000
+MOST_FILES = 200_000
+LATE_MS = 60_000  # later than that, sessions are shown late
+MOST_SKIPPED = 0.01  # of all lines: a new client writes some kinds that nobody knows yet
+KINDS = {
+    "windows": "sessions",
+    "checkpoints": "checkpoints",
+    "recall": "search index",
+    "segments": "older topics",
+    "outputs": "archived outputs",
+    "transcripts": "archived transcripts",
+    "backups": "backups",
+}
+DATABASE, OTHER = "database", "other"
+
+
+class DiskUse(ApiAnswer):
+    kind: str
+    bytes: int
+    files: int
+
+
+class HookState(ApiAnswer):
+    """`errors`: lines of the log of the last day."""
+
+    last_at: str | None
+    last_event: str | None
+    sessions: int
+    errors: int
+
+
+class LoggedError(ApiAnswer):
+    at: str
+    place: str
+    message: str
+
+
+class FailedIngest(ApiAnswer):
+    source: str
+    error: str
+    since: str | None
+    tries: int
+
+
+class MachineHealth(ApiAnswer):
+    """`worst`: the gravest finding in words, `level` how grave: `ok`, `warn` or `bad`."""
+
+    level: str
+    worst: str
+    disk: list[DiskUse]
+    disk_free_bytes: int
+    hooks: HookState
+    errors: list[LoggedError]
+    watcher: str | None
+    ingest_lag_ms: int
+    set_aside: list[FailedIngest]
+    lines: int
+    skipped_lines: int
+    unread_transcripts: int
+    archived_sessions: int
+    archived_bytes: int
+    versions: dict[str, str]
+
+
+@router.get("/api/machine", response_model=MachineHealth)
+async def get(db: Db) -> Response:
+    """What works, what does not, and how much room it takes."""
+    found, waiting = await read_files(_look), await read_files(_waiting)
+    known = await db.read(lambda c: written_at(c, list(waiting)))
+    now = row_times.now_ms()
+    behind = [now - at for source, at in waiting.items() if at > known.get(source, 0) + LATE_MS]
+    found["ingest_lag_ms"] = max(behind, default=0)
+    writes = db.store.write_health
+    level, worst = _worst(found, failed_write=writes.is_degraded(now))
+    return respond({"level": level, "worst": worst, **found})
+
+
+def _look() -> dict[str, Any]:
+    figures = list(history.load().values())
+    archive = archived.sessions()
+    errors = _errors()
+    holder = loop.holder()
+    free = os.statvfs(places.home() if os.path.isdir(places.home()) else "/")  # noqa: PTH112
+    return {
+        "disk": _disk(),
+        "disk_free_bytes": free.f_bavail * free.f_frsize,
+        "hooks": {**_hooks(), "errors": len(errors)},
+        "errors": errors[-20:][::-1],
+        "watcher": loop.describe_holder(holder) if holder else None,
+        "set_aside": [
+            {
+                "source": replace_unstorable(source),
+                "error": one.error,
+                "since": row_times.to_iso(one.since_ms),
+                "tries": one.tries,
+            }
+            for source, one in set_aside.load().items()
+        ],
+        "lines": sum(one.lines for one in figures),
+        "skipped_lines": sum(one.skipped for one in figures),
+        "unread_transcripts": sum(not one.is_read for one in figures),
+        "archived_sessions": len(archive),
+        "archived_bytes": sum(one.bytes for one in archive),
+        "versions": {
+            "Holdfast": holdfast.__version__,
+            "Python": platform.python_version(),
+            **_clients(),
+        },
+    }
+
+
+def _worst(found: dict[str, Any], *, failed_write: bool) -> tuple[str, str]:
+    """The gravest first."""
+    if failed_write:
+        return "bad", "the last write into the database failed"
+    if found["disk_free_bytes"] < 100 << 20:
+        return "bad", "less than 100 MB are free on the disk"
+    if found["set_aside"]:
+        return "bad", f"{counted(len(found['set_aside']), 'session')} could not be read"
+    if found["ingest_lag_ms"]:
+        return "bad", f"sessions are shown {found['ingest_lag_ms'] // 60_000} min late"
+    if found["errors"]:
+        return "warn", f"{counted(found['hooks']['errors'], 'error')} in the log since yesterday"
+    if found["skipped_lines"] > MOST_SKIPPED * found["lines"]:
+        return "warn", f"{found['skipped_lines']:,} of {found['lines']:,} lines were not read"
+    if found["watcher"] is None:
+        return "warn", "nobody watches the sessions"
+    return "ok", "all is well"
+
+
+def _waiting() -> dict[str, int]:
+    """Return the windows of the last day by source, each with the time of its last hook."""
+    found = {}
+    for folder, _ in all_windows(row_times.now_ms() - DAY_MS):
+        session, _, leaf = folder.removeprefix(f"{places.windows()}/").partition("/")
+        found[f"{WINDOW}:{session}/{leaf}"] = places.modified_ms(f"{folder}/spool")
+    return found
+
+
+def _disk() -> list[dict[str, Any]]:
+    sums = {name: [0, 0] for name in (*KINDS.values(), DATABASE, OTHER)}
+    home = places.home()
+    for count, (folder, _, names) in enumerate(os.walk(home)):
+        top = folder[len(home) :].strip("/").partition("/")[0]
+        for name in names:
+            kind = KINDS.get(top, DATABASE if name.startswith("holdfast.db") else OTHER)
+            sums[kind][0] += _size(f"{folder}/{name}")
+            sums[kind][1] += 1
+        if count > MOST_FILES:
+            break
+    rows = [{"kind": kind, "bytes": size, "files": files} for kind, (size, files) in sums.items()]
+    return sorted((row for row in rows if row["files"]), key=lambda row: -int(str(row["bytes"])))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def _hooks() -> dict[str, Any]:
+    """When a hook last reported, of the windows of the last day."""
+    recent = list(all_windows(row_times.now_ms() - DAY_MS))
+    lines = (line for folder, _ in recent for line in spool.recent(folder))
+    last = max(lines, key=lambda line: line.ms, default=None)
+    return {
+        "last_at": row_times.to_iso(last.ms) if last else None,
+        "last_event": last.event if last else None,
+        "sessions": len({state.session_id for _, state in recent}),
+    }
+
+
+def _errors() -> list[dict[str, str]]:
+    since = row_times.to_iso(row_times.now_ms() - DAY_MS) or ""
+    read = (log_lines.read(line) for line in log_lines.lines())
+    found = (one for one in read if one and log_lines.fits(one, "ERROR", ""))
+    return [
+        {"at": one.at or "", "place": one.place, "message": one.message}
+        for one in found
+        if (one.at or "") >= since[:19]
+    ]
+
+
+def _clients() -> dict[str, str]:
+    return dict(_named(state.client_version for _, state in all_windows(0)))
+
+
+def _named(versions: Iterable[str]) -> Iterable[tuple[str, str]]:
+    newest = max(filter(None, versions), default="")
+    return [("Claude Code", newest)] if newest else []

@@ -1,0 +1,275 @@
+"""`/api/history`: every session that the transcripts of this machine hold, before and after the
+installation; `/api/usage`: what they cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs
+from holdfast.api.responses import ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.routes.machine.files import read_files
+from holdfast.events import history
+from holdfast.events.history import SummaryCounts, TranscriptFigures
+from holdfast.hub import ids, row_times
+from holdfast.hub.ingest.past import is_reported
+from holdfast.hub.store.rows import Page, Row
+from holdfast.hub.tree import past_sessions
+from holdfast.settings import load as settings_load
+from holdfast.text import prices
+from holdfast.window.usage import TokenUse
+
+router = Router(tags=["history"])
+MOST_SESSIONS = 100
+Agent = Literal["claude", "codex", "copilot"]
+Days = Annotated[int, Query(ge=1, le=366)]
+
+
+class PastCompaction(ApiAnswer):
+    session_id: str
+    project_id: str
+    title: str
+    number: int
+    at: str | None
+    items: int | None
+    not_found: int | None
+    messages: int | None
+    messages_not_found: int | None
+
+
+class HistoryProgress(ApiAnswer):
+    """Of all transcripts on this machine. `read` have figures; `compared` summaries have counts."""
+
+    sessions: int
+    read: int
+    compactions: int
+    compared: int
+    skipped_lines: int
+
+
+class History(ApiAnswer):
+    """`compactions`: the last ones of this machine whose summary was compared."""
+
+    progress: HistoryProgress
+    words: str | None
+    compactions: list[PastCompaction]
+
+
+class HistorySession(ApiAnswer):
+    """`has_hooks` is false for a session from before the installation. What only its transcript
+    tells is null for a session of another machine, and until it is read."""
+
+    id: str
+    project_id: str | None
+    project: str | None
+    title: str | None
+    agent: str | None
+    has_hooks: bool
+    started_at: str
+    last_at: str | None
+    ended_at: str | None
+    compactions: int
+    calls: int
+    failed: int
+    steps: int | None
+    tokens: int | None
+    cost: float | None
+
+
+class HistorySessions(Paged):
+    sessions: list[HistorySession]
+
+
+class Tokens(ApiAnswer):
+    """`cost` is null where the settings give no price for one of its models."""
+
+    input: int
+    output: int
+    cache_read: int
+    cache_written: int
+    cost: float | None
+
+
+class NamedTokens(Tokens):
+    """`id` is null for a day, a model or an agent."""
+
+    id: str | None
+    name: str
+
+
+class Usage(ApiAnswer):
+    """Each list adds up to `total`, except that `sessions` has the greatest ones only."""
+
+    total: Tokens
+    days: list[NamedTokens]
+    sessions: list[NamedTokens]
+    projects: list[NamedTokens]
+    agents: list[NamedTokens]
+    models: list[NamedTokens]
+    is_priced: bool
+
+
+@router.get("/api/history", response_model=History)
+async def get(project_id: IdQuery = None) -> Response:
+    """How far the past is read, and the last compactions with what their summaries leave out."""
+    known = await read_files(history.load)
+    mine = {path: one for path, one in known.items() if _is_of(one, project_id)}
+    passed = [each for one in mine.values() for each in one.compactions]
+    progress = {
+        "sessions": len(mine),
+        "read": sum(one.is_read for one in mine.values()),
+        "compactions": len(passed),
+        "compared": sum(each.is_read for each in passed),
+        "skipped_lines": sum(one.skipped for one in mine.values()),
+    }
+    last = history.last_compactions(mine)
+    words = history.in_words(last) if last else None
+    rows = [_compaction(of, counts) for of, counts in last]
+    return respond({"progress": progress, "words": words, "compactions": rows})
+
+
+def _is_of(one: TranscriptFigures, project_id: str | None) -> bool:
+    return project_id is None or ids.project_id(one.project) == project_id
+
+
+def _compaction(one: TranscriptFigures, each: SummaryCounts) -> dict[str, Any]:
+    names = ("number", "items", "not_found", "messages", "messages_not_found")
+    return {
+        "session_id": one.session_id,
+        "project_id": ids.project_id(one.project),
+        "title": one.title,
+        "at": each.at or None,
+        **{name: getattr(each, name) for name in names},
+    }
+
+
+@router.get("/api/history/sessions", response_model=HistorySessions)
+async def sessions(
+    db: Db,
+    project_id: IdQuery = None,
+    agent: Agent | None = None,
+    since: Annotated[TimeMs | None, Query()] = None,
+    until: Annotated[TimeMs | None, Query()] = None,
+    least_minutes: Annotated[int, Query(ge=0, le=100_000)] = 0,
+    least_compactions: Annotated[int, Query(ge=0, le=1_000)] = 0,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Response:
+    """Every session, the last used first: by project, agent, time, duration and compactions."""
+    figures = {one.session_id: one for one in (await read_files(history.load)).values()}
+    wanted = None if agent is None else [n for n, one in figures.items() if one.agent == agent]
+
+    def look(connection: Connection) -> tuple[Page, dict[str, Row]]:
+        return past_sessions.list_page(
+            connection,
+            limit,
+            offset,
+            project_id=project_id,
+            since_ms=since,
+            until_ms=until,
+            least_ms=60_000 * least_minutes,
+            least_compactions=least_compactions,
+            session_ids=wanted,
+        )
+
+    page, about = await db.read(look)
+    tariff = _tariff()
+    rows = [_session(row, about[row["id"]], figures.get(row["id"]), tariff) for row in page.rows]
+    return respond({"sessions": rows, **paging(page)})
+
+
+def _session(
+    row: Row, about: Row, figures: TranscriptFigures | None, tariff: prices.Tariff
+) -> dict[str, Any]:
+    used = list(_used([figures])) if figures and figures.is_read else None
+    return {
+        "id": row["id"],
+        "project_id": row["project_id"],
+        "project": about["project"],
+        "title": (figures.title if figures else None) or about["title"],
+        "agent": figures.agent if figures else None,
+        "has_hooks": figures is None or is_reported(row["id"]),
+        "started_at": row_times.to_iso(row["started_ms"]),
+        "last_at": row_times.to_iso(row["seen_ms"]),
+        "ended_at": row_times.to_iso(row["ended_ms"]),
+        "compactions": row["compact_count"],
+        "calls": row["total_tools_used"],
+        "failed": row["total_errors"],
+        "steps": figures.steps if figures and figures.is_read else None,
+        "tokens": sum(sum(one) for _, _, one in used) if used is not None else None,
+        "cost": _cost(((model, one) for _, model, one in used), tariff) if used else None,
+    }
+
+
+@router.get("/api/usage", response_model=Usage)
+async def usage(project_id: IdQuery = None, days: Days = 30) -> Response:
+    """Tokens of the last days, as the answers in the transcripts state them; in money where the
+    setting `prices` has all their models."""
+    first_day = (datetime.now() - timedelta(days=days - 1)).date().isoformat()  # noqa: DTZ005
+    known = [one for one in (await read_files(history.load)).values() if _is_of(one, project_id)]
+    tariff, sums = _tariff(), defaultdict[tuple[str, str | None, str], _Use](dict)
+    for one in known:
+        project = one.project.rstrip("/").rpartition("/")[2] or one.project
+        for day, model, used in _used([one]):
+            if day < first_day:
+                continue
+            for key in (
+                *(("total", None, ""), ("days", None, day), ("models", None, model)),
+                *(("agents", None, one.agent), ("sessions", one.session_id, one.title)),
+                ("projects", ids.project_id(one.project), project),
+            ):
+                sums[key][model] = sums[key].get(model, TokenUse()).plus(used)
+    rows = {name: _named(sums, name, tariff) for name in Usage.model_fields if name[-1] == "s"}
+    rows["days"].sort(key=lambda row: row["name"])
+    total = _tokens(sums[("total", None, "")], tariff)
+    rows["sessions"] = rows["sessions"][:MOST_SESSIONS]
+    return respond({"total": total, **rows, "is_priced": bool(tariff)})
+
+
+_Use = dict[str, TokenUse]
+
+
+def _named(
+    sums: dict[tuple[str, str | None, str], _Use], kind: str, tariff: prices.Tariff
+) -> list[dict[str, Any]]:
+    """The most expensive first; without prices, those that sent and got most."""
+    found = [
+        {"id": row_id, "name": name, **_tokens(use, tariff)}
+        for (of, row_id, name), use in sums.items()
+        if of == kind
+    ]
+    return sorted(found, key=lambda row: (-(row["cost"] or 0), -_weight(row)))
+
+
+def _weight(row: dict[str, Any]) -> int:
+    return sum(int(row[name]) for name in TokenUse._fields)
+
+
+def _tokens(use: _Use, tariff: prices.Tariff) -> dict[str, Any]:
+    total = TokenUse()
+    for one in use.values():
+        total = total.plus(one)
+    return {**total._asdict(), "cost": _cost(use.items(), tariff)}
+
+
+def _cost(use: Iterable[tuple[str, TokenUse]], tariff: prices.Tariff) -> float | None:
+    costs = [prices.cost_of(model, used, tariff) for model, used in use]
+    known = [cost for cost in costs if cost is not None]
+    return round(sum(known), 4) if tariff and len(known) == len(costs) else None
+
+
+def _used(figures: Iterable[TranscriptFigures]) -> Iterator[tuple[str, str, TokenUse]]:
+    for one in figures:
+        for day, models in one.by_day.items():
+            for model, used in models.items():
+                yield day, model, used
+
+
+def _tariff() -> prices.Tariff:
+    return prices.parse(settings_load.load().word("prices"))

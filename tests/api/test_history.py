@@ -1,0 +1,206 @@
+"""Sessions from before the installation, and what all of them cost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.api.past_reader import PastReader
+from holdfast.events import history
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.wire import places
+from tests.archive.sessions import session_path
+from tests.builders import SONNET, a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.contracts.session_script import ScriptedSession
+from tests.waiting import until
+
+RULE = "Never write into the gauge archive, only into tide_tables"
+ASKED = "Please round every height to whole centimetres"
+
+
+def a_past_session(session: str = "s9", *more: dict[str, Any], project: str = "/p") -> Path:
+    """A session of before the installation, compacted once, whose summary leaves out the rule."""
+    lines = (
+        a_prompt(f"# Plan: **{RULE}**"),
+        an_answer(50_000, id="m1"),
+        a_prompt(ASKED),
+        an_answer(160_000, id="m2"),
+        a_boundary(160_000, 20_000),
+        a_summary(f"The user said: “{ASKED}”. Work goes on."),
+        an_answer(30_000, id="m3"),
+    )
+    path = session_path(session, project)
+    rows = [{**one, "sessionId": session, "cwd": project} for one in (*lines, *more)]
+    return a_transcript(path, *rows)
+
+
+def _read(store: Store) -> None:
+    """Let a server read until nothing is left."""
+    reader = PastReader(store)
+    reader.start()
+    try:
+        until(_is_complete)
+    finally:
+        reader.stop()
+
+
+def _is_complete() -> bool:
+    known = history.load().values()
+    return bool(known) and all(
+        one.is_read and all(each.is_read for each in one.compactions) for one in known
+    )
+
+
+@pytest.mark.requirement("U5")
+def test_sessions_from_before_the_installation_are_listed_and_marked(
+    api: TestClient, store: Store
+) -> None:
+    a_past_session()
+    script = ScriptedSession(session_path("s1").parent, "s1", "/p")
+    script.prompt("Work with hooks")
+    script.call()
+    script.note()
+    sync(store)
+    _read(store)
+    found = {one["id"]: one for one in api.get("/api/history/sessions").json()["sessions"]}
+    assert {name: one["has_hooks"] for name, one in found.items()} == {"s9": False, "s1": True}
+    assert (found["s9"]["title"], found["s9"]["compactions"]) == (RULE, 1)
+    assert (found["s9"]["project"], found["s9"]["steps"], found["s9"]["agent"]) == (
+        *("p", 3),
+        "claude",
+    )
+    assert found["s9"]["ended_at"], "nobody has written to it for half an hour"
+
+
+@pytest.mark.requirement("U5", "B6")
+def test_what_the_last_summaries_left_out_is_told_and_leads_to_the_same_numbers(
+    api: TestClient, store: Store
+) -> None:
+    a_past_session()
+    _read(store)
+    past = api.get("/api/history").json()
+    assert past["progress"] | {"skipped_lines": 0} == {
+        "sessions": 1,
+        "read": 1,
+        "compactions": 1,
+        "compared": 1,
+        "skipped_lines": 0,
+    }
+    [one] = past["compactions"]
+    assert (one["session_id"], one["number"]) == ("s9", 1)
+    assert (one["messages"], one["messages_not_found"]) == (2, 1)
+    [row] = api.get("/api/compactions").json()["compactions"]
+    page = api.get("/api/compactions/s9/1").json()
+    counts = {name: row[name] for name in ("items", "not_found", "restored")}
+    assert row["is_read"] and page["counts"] == counts and counts["not_found"] == 1
+    assert [item["text"] for item in page["items"] if not item["is_found"]] != []
+
+
+@pytest.mark.requirement("U5")
+def test_a_past_session_has_turns_readings_and_a_limit(api: TestClient, store: Store) -> None:
+    a_past_session()
+    _read(store)
+    turns = api.get("/api/sessions/s9/turns").json()
+    assert turns["is_available"] and [one["number"] for one in turns["turns"]] == [2, 1]
+    found = api.get("/api/sessions/s9/readings").json()
+    assert found["used_tokens"] == [50_000, 160_000, 30_000] and found["edge_tokens"]
+    assert not Path(places.window("s9")).exists(), "nothing is written for a session of the past"
+
+
+@pytest.mark.requirement("U5")
+def test_a_compaction_that_was_not_compared_says_so_and_no_zero(
+    api: TestClient, store: Store
+) -> None:
+    script = ScriptedSession(session_path("s1").parent, "s1", "/p")
+    script.prompt("Work with hooks")
+    script.call()
+    script.compacts()
+    sync(store)
+    [row] = api.get("/api/compactions").json()["compactions"]
+    assert not row["is_read"]
+    assert {row[name] for name in ("items", "not_found", "restored")} == {None}
+    today = api.get("/api/today", params={"since": "1970-01-01T00:00:00Z"}).json()
+    assert (today["compactions"], today["checked"]) == (1, 0)
+
+
+@pytest.mark.requirement("U5")
+def test_sessions_are_filtered_by_time_duration_compactions_and_agent(
+    api: TestClient, store: Store
+) -> None:
+    path = a_past_session(
+        "old", {**an_answer(31_000, id="m4"), "timestamp": "2026-01-01T03:00:00.000Z"}
+    )
+    os.utime(path, (1_767_236_400, 1_767_236_400))
+    a_transcript(
+        session_path("new"),
+        {**a_prompt("Calm"), "sessionId": "new", "timestamp": "2026-02-01T00:00:00.000Z"},
+        {**an_answer(40_000), "sessionId": "new", "timestamp": "2026-02-01T00:00:10.000Z"},
+    )
+    os.utime(session_path("new"), (1_769_904_010, 1_769_904_010))
+    _read(store)
+
+    def names(**wanted: Any) -> list[str]:
+        found = api.get("/api/history/sessions", params=wanted).json()["sessions"]
+        return [one["id"] for one in found]
+
+    assert names() == ["new", "old"]
+    assert names(since="2026-01-15T00:00:00Z") == ["new"]
+    assert names(until="2026-01-15T00:00:00Z") == ["old"]
+    assert names(least_minutes=60) == names(least_compactions=1) == ["old"]
+    assert names(agent="codex") == [] and names(agent="claude") == ["new", "old"]
+
+
+@pytest.mark.requirement("U5")
+def test_tokens_are_added_up_by_day_project_session_and_agent_and_in_money_where_priced(
+    api: TestClient, store: Store
+) -> None:
+    a_past_session("one"), a_past_session("two", project="/q")
+    _read(store)
+    found = api.get("/api/usage", params={"days": 366}).json()
+    assert not found["is_priced"] and found["total"]["cost"] is None
+    assert found["total"] | {"cost": None} == {
+        "input": 60,
+        "output": 300,
+        "cache_read": 2 * (240_000 - 3 * 80),
+        "cache_written": 120,
+        "cost": None,
+    }
+    for name in ("days", "sessions", "projects", "agents", "models"):
+        assert sum(row["cache_read"] for row in found[name]) == found["total"]["cache_read"], name
+    assert {row["name"] for row in found["projects"]} == {"p", "q"}
+    settings = Path(places.home(), "settings.toml")
+    settings.write_text(f'prices = "{SONNET} 3 15 0.3 3.75"\n')
+    priced = api.get("/api/usage", params={"days": 366}).json()
+    cost = (60 * 3 + 300 * 15 + found["total"]["cache_read"] * 0.3 + 120 * 3.75) / 1e6
+    assert priced["total"]["cost"] == pytest.approx(cost, abs=1e-4)
+
+
+@pytest.mark.requirement("X7")
+def test_a_transcript_that_cannot_be_read_is_listed_and_stops_no_other(
+    api: TestClient, store: Store
+) -> None:
+    good = a_past_session("good")
+    session_path("bad").mkdir()
+    history.update()
+    assert {one.session_id for one in history.load().values() if one.is_read} == {"good"}
+    assert good.is_file()
+
+
+@pytest.mark.requirement("U5")
+def test_how_holdfast_is_names_the_worst_and_what_the_disk_holds(
+    api: TestClient, store: Store
+) -> None:
+    Path(places.home(), "backups").mkdir(parents=True)
+    Path(places.home(), "backups", "one").write_bytes(b"x" * 5_000)
+    found = api.get("/api/machine").json()
+    assert {"kind": "backups", "bytes": 5_000, "files": 1} in found["disk"]
+    assert (found["level"], found["worst"]) == ("warn", "nobody watches the sessions")
+    places.append(f"{places.home()}/guard.log", b"2999-01-01T00:00:00Z ERROR hook it broke\n")
+    found = api.get("/api/machine").json()
+    assert (found["hooks"]["errors"], found["errors"][0]["message"]) == (1, "it broke")
+    assert found["worst"] == "1 error in the log since yesterday"
