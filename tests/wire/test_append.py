@@ -6,9 +6,7 @@ import os
 import pwd
 import resource
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -149,36 +147,3 @@ def test_without_an_absolute_home_the_password_file_names_it(
     if home is not None:
         monkeypatch.setenv("HOME", home)
     assert places.home() == f"{pwd.getpwuid(os.getuid()).pw_dir}/.holdfast"
-
-
-@pytest.mark.requirement("X6")
-def test_a_file_with_a_second_name_is_replaced_by_a_copy_and_the_other_is_left_alone(
-    tmp_path: Path,
-) -> None:
-    backup, log_file = tmp_path / "backup", tmp_path / "log"
-    backup.write_bytes(b"kept\n")
-    log_file.hardlink_to(backup)
-    assert places.append(str(log_file), b"new\n") == 9
-    assert places.append(str(log_file), b"more\n") == 14
-    assert log_file.read_bytes() == b"kept\nnew\nmore\n"
-    assert backup.read_bytes() == b"kept\n"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["backup", "log"], "no draft stays"
-    assert log_file.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.requirement("X6")
-def test_many_that_write_to_a_file_with_a_second_name_overwrite_no_line_of_another(
-    tmp_path: Path,
-) -> None:
-    backup, log_file = tmp_path / "backup", tmp_path / "log"
-    for number in range(20):
-        log_file.unlink(missing_ok=True)
-        backup.unlink(missing_ok=True)
-        backup.write_bytes(b"kept\n")
-        log_file.hardlink_to(backup)
-        lines = [f"{number} {n}\n".encode() for n in range(8)]
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(partial(places.append, str(log_file)), lines))
-        # One that opened the file just before the copy was made may find the other name alone.
-        found = (log_file.read_bytes() + backup.read_bytes()).splitlines(keepends=True)
-        assert set(lines) <= set(found)

@@ -99,15 +99,6 @@ def is_held(path: str) -> bool:
     return False
 
 
-def why_not_lockable(place: FolderPlace) -> str:
-    """Why a folder cannot be locked at all. Empty if it can, even while another holds the lock."""
-    try:
-        os.close(_open_in(place))
-    except (OSError, ValueError) as error:
-        return f"{place.path} cannot be written: {getattr(error, 'strerror', '') or error}"
-    return ""
-
-
 def _open_in(place: FolderPlace) -> int:
     from holdfast.files.folders import enter
 

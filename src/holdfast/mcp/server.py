@@ -29,7 +29,6 @@ from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.memory import embedders
 from holdfast.settings import secret_patterns
-from holdfast.window import history
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError, describe
 from holdfast.wire.log import inert
@@ -149,7 +148,6 @@ def _start(parent: int) -> tuple[BinaryIO, int]:
     exit_with_client(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
     secret_patterns.use()
-    history.follow()
     embedders.run_apart()
     return _take_streams()
 

@@ -8,19 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
-from holdfast.transcript.entries import Answer, Boundary, Entry, Prompt, Summary
+from holdfast.transcript.entries import Answer, Boundary, Prompt, Summary
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.wire import mark, spool, tail
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from holdfast.window.tail_reader import Following
 
 LAST_BYTES = tail.READ_BYTES[-1]
 FITTED_OPERATIONS = 40
@@ -33,8 +28,6 @@ OVERHEAD_MOST = 80_000  # more is not overhead: the session was resumed or forke
 
 
 Told = Operation | Boundary | Summary
-
-_kept: list[Following] = []
 
 
 class PastCompaction(NamedTuple):
@@ -66,7 +59,7 @@ def of(path: str, *, sidechain: bool = False) -> WindowHistory:
     """What the last 4 MB tell; an unreadable transcript has no history."""
     try:
         start = max(0, Path(path).stat().st_size - LAST_BYTES)
-        found = list(operations(_entries(path, start), sidechain=sidechain))
+        found = list(operations(read(Path(path), start=start), sidechain=sidechain))
     except (OSError, Unreadable, ValueError):
         return WindowHistory()
     history = WindowHistory(compactions=_compactions(found))
@@ -88,17 +81,6 @@ def of(path: str, *, sidechain: bool = False) -> WindowHistory:
 def lower_levels(levels: list[int], microcompaction: Boundary) -> list[int]:
     """Reduce earlier levels by what a microcompaction cleared now."""
     return [level - microcompaction.saved_tokens for level in levels]
-
-
-def follow() -> None:
-    """Cache what was read from now on: for a long-running process that reads often."""
-    from holdfast.window.tail_reader import Following
-
-    _kept[:] = [Following()]
-
-
-def _entries(path: str, start: int) -> Iterator[Entry]:
-    return _kept[0].entries(path, start) if _kept else read(Path(path), start=start)
 
 
 def _since_reset(found: list[Told]) -> list[Operation | Boundary]:

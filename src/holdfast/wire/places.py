@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COPY_TRIES = 50  # of 10 ms: another hook may be copying the same file
-MOST_COPIED = 32 << 20  # bytes; a spool is moved aside at 2 MB, the log at 1
 FOREIGN = "not made by Holdfast on this machine"  # any file outside our folder, whatever it says
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
@@ -271,10 +269,9 @@ def write_all(fd: int, data: bytes) -> None:
 def append(path: str, line: bytes) -> int:
     """Append one line with one write; returns the length of the file after it.
 
-    A pipe, a device or a link in its place is an error, never a wait. A file with a second name,
-    which may be anybody's, is replaced by a copy first. A line that a full disk
-    cuts short is an error too: the next append marks the torn line with "?" and ends it. No reader
-    takes it for whole, and no other line is lost.
+    A pipe, a device or a link in its place is an error, never a wait. A line that a full disk cuts
+    short is an error too: the next append marks the torn line with "?" and ends it. No reader takes
+    it for whole, and no other line is lost.
     """
     refuse_linked(os.path.dirname(path))
     fd = _open_to_append(path)
@@ -282,9 +279,6 @@ def append(path: str, line: bytes) -> int:
         found = os.fstat(fd)
         if found.st_mode & 0o170000 != 0o100000:
             raise OSError(f"{path} is not a plain file")
-        if found.st_nlink > 1:
-            _detach(path, fd)
-            found = os.fstat(fd)
         size = found.st_size
         if size and os.pread(fd, 1, size - 1) != b"\n":
             line = b"?\n" + line
@@ -302,32 +296,6 @@ def _open_to_append(path: str) -> int:
     except FileNotFoundError:
         make_folder(os.path.dirname(path))
         return os.open(path, flags, 0o600)
-
-
-def _detach(path: str, fd: int) -> None:
-    """Replace a file that has other names (hard links, as `cp -al` makes for a backup) by a copy of
-    itself, which `fd` then means. What we write changes none of the others.
-
-    One process copies at a time: a line that another one has added to the copy would be lost.
-    """
-    import fcntl  # only then: it is a file to load
-
-    for _ in range(COPY_TRIES):
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            held = os.fstat(fd)
-            if held.st_size > MOST_COPIED:
-                break
-            if os.lstat(path).st_ino == held.st_ino:
-                replace_whole(path, os.pread(fd, held.st_size, 0))
-        except BlockingIOError:
-            time.sleep(0.01)
-        new = _open_to_append(path)
-        os.dup2(new, fd, inheritable=False)
-        os.close(new)
-        if os.fstat(fd).st_nlink < 2:
-            return
-    raise OSError(f"{path} has several hard links, and could not be replaced by a copy")
 
 
 def move_aside(path: str, most_bytes: int) -> None:
