@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -225,61 +223,23 @@ def run_user_line(command: str, data: bytes) -> str:
 
 
 def _run_user_command(command: str, payload: IO[bytes]) -> bytes:
-    with _started(command, payload) as child:
-        assert child.stdout is not None
-        until = time.monotonic() + SECONDS
-        printed, ended = _read(child.stdout.fileno(), until)
-        if not ended:
-            _end_group(child.pid)
-        _wait(child, until)
-    return printed if ended or len(printed) >= MOST_BYTES else b""
-
-
-def _read(fd: int, until: float) -> tuple[bytes, bool]:
-    """Its output, and whether that is complete: not if it is too slow or prints too much."""
-    parts: list[bytes] = []
-    room = MOST_BYTES
-    while room and select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
-        part = os.read(fd, room)
-        if not part:
-            return b"".join(parts), True
-        parts.append(part)
-        room -= len(part)
-    return b"".join(parts), False
-
-
-def _wait(child: subprocess.Popen[bytes], until: float) -> None:
-    """Wait for its end, which may come after it closed its output."""
-    try:
-        child.wait(max(0.0, until - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        _end_group(child.pid)
-        child.wait()
-
-
-def _end_group(group: int) -> None:
-    """End the group. To be called before the child is reaped: until then its id is not reused."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
-
-
-@contextmanager
-def _started(command: str, payload: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the command and pass signals on: Claude Code cancels a status line by a signal, which
-    another process group does not get. A signal that arrives during the start waits until the
-    command's process id is known."""
-    child: subprocess.Popen[bytes] | None = None
+    """What it printed; nothing if it is too slow. Claude Code cancels a status line by a signal,
+    which another process group does not get, so that is passed on."""
+    groups: list[int] = []
     signalled = 0
 
     def end(number: int, _frame: object) -> None:
         nonlocal signalled
         signalled = number
-        if child:
-            _end_group(child.pid)
-            os._exit(128 + number)
+        for group in groups:
+            _end_group(group)
+            if number != signal.SIGALRM:
+                os._exit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
         child = subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=payload,
@@ -287,13 +247,24 @@ def _started(command: str, payload: IO[bytes]) -> Iterator[subprocess.Popen[byte
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        if signalled:
+        groups.append(child.pid)
+        if signalled:  # while it was started
             end(signalled, None)
         assert child.stdout is not None
         with child.stdout:
-            yield child
+            printed = child.stdout.read(MOST_BYTES)
+        is_cut = len(printed) == MOST_BYTES
+        if is_cut:
+            _end_group(child.pid)
+        child.wait()
+        return printed if is_cut or not signalled else b""
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
-        if signalled:  # and the command could not be started
-            os._exit(128 + signalled)
+
+
+def _end_group(group: int) -> None:
+    """End the group. To be called before the child is reaped: until then its id is not reused."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
