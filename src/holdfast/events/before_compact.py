@@ -21,6 +21,10 @@ from holdfast.wire import log, scan
 from holdfast.wire.errors import describe
 
 FEW_STEPS = 3
+REFILLS = (
+    "compacted twice within 3 steps; at the third, Claude Code ends the turn. Read large files in "
+    "parts; /context shows what fills it."
+)
 REASON = (
     "Holdfast could not save a checkpoint, neither in the project nor in its own folder. "
     "Free some space or make them writable, then /compact again; Holdfast stops it only once."
@@ -89,15 +93,16 @@ def _fill(moment: Moment) -> str:
 
 
 def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> None:
-    """Record whether this window filled again at once, and with what."""
+    """Keep an alarm for the new window if this one filled again at once. There is none for a second
+    such compaction in a row, or for one that the user asked for."""
     if record is None or not record.compactions or record.since_summary > FEW_STEPS:
         return
-    from holdfast.events import rapid_refill  # imported only if the alarm is needed
-
-    try:
-        rapid_refill.note(state, record, trigger)
-    except Exception as error:  # the compaction does not wait for this
-        _log_error(state, "what fills the window is not known", error)
+    if trigger == "manual":
+        return
+    number = record.compactions + 1
+    told_before, state.crowded_at = state.crowded_at == record.compactions, number
+    if not told_before:
+        state.crowded = f"Window {number + 1}: {REFILLS}"
 
 
 def _steering(state: State, record: Record | None, *, shown: bool) -> str:

@@ -71,7 +71,7 @@ class State:
     compacting_ms: int = 0
     compacting_answer: str = ""
     compactions: int = 0
-    crowded: str = ""  # what fills a window that was compacted twice in a row, until it is said
+    crowded: str = ""  # the alarm of a window that was compacted twice in a row, until it is said
     crowded_at: int = 0  # the number of the last compaction that followed another directly
     started_ms: int = 0
     ended_ms: int = 0
