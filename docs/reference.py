@@ -215,7 +215,7 @@ def _alert_texts(level: str) -> tuple[str, str]:
     verdict = Verdict(Zone.GREEN, Alert.NONE, used_ratio, 0.3, False)
     ahead = forecast(before, [], used, edge.edge_tokens)
     told = (crossing, verdict, ahead, Reading(used, 0), edge)
-    return alert_texts.to_model(*told, saved=True), alert_texts.to_user(*told, saved=True)
+    return alert_texts.compose(*told, saved=True)
 
 
 def stops() -> Iterator[str]:

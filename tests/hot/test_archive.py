@@ -124,13 +124,6 @@ def test_secrets_are_neither_kept_nor_shown() -> None:
     assert "[redacted" in outputs.load(_kept()[0].stem).text
 
 
-@pytest.mark.requirement("R7", "R8")
-def test_turned_off_it_does_nothing() -> None:
-    data = _payload("Bash", _shell(LONG))
-    assert _fired(data, environ={"HOLDFAST_DISABLE": "1"}) is None
-    assert _kept() == []
-
-
 @pytest.mark.requirement("R7", "X1")
 @pytest.mark.parametrize(
     "data",
@@ -154,13 +147,3 @@ def test_a_short_result_loads_nothing_more_than_the_hook_itself() -> None:
     assert "holdfast.archive.outputs" in loaded(_payload("Bash", _shell(LONG)))
     short = {name for name in loaded(_payload("Bash", _shell("short"))) if "holdfast." in name}
     assert {name.split(".")[1] for name in short} == {"hook", "wire"}
-
-
-@pytest.mark.requirement("R7", "C11")
-def test_archiving_loads_nothing_heavy() -> None:
-    command = [COMMAND[0], "-X", "importtime", *COMMAND[1:], "archive", str(LIMIT)]
-    data = _payload("Bash", _shell(LONG))
-    env = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
-    ran = subprocess.run(command, input=data, capture_output=True, check=True, env=env)
-    names = {line.rpartition("|")[2].strip() for line in ran.stderr.decode().split("\n")}
-    assert not names & {"msgspec", "sqlalchemy", "click", "asyncio", "subprocess", "logging"}

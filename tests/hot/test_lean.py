@@ -9,13 +9,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 import holdfast
 from holdfast.client import sample_payloads
 from holdfast.wire import mark, spool
-from tests.builders import a_result, a_transcript, an_answer
+from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import COMMAND, fire, to_model, window
 
 SRC = Path(holdfast.__file__).parent.parent
@@ -75,50 +74,12 @@ def test_a_crossed_mark_wakes_the_rest(tmp_path: Path, armed: dict[str, int], wo
     assert (window() / "state.json").exists() is woken
 
 
-ASLEEP = mark.Mark(above=60_000).line().encode()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X2")
-@pytest.mark.parametrize(
-    ("written", "woken"),
-    [
-        (ASLEEP, False),  # else what follows would prove nothing
-        (ASLEEP.replace(b" 60000 ", b" x "), True),
-        (ASLEEP.replace(mark.VERSION.encode(), b"v1"), True),
-        (ASLEEP.rsplit(maxsplit=1)[0], True),
-        (ASLEEP[:9], True),
-        (b"\xff\0", True),
-        (b"", True),
-    ],
-)
-def test_a_mark_that_is_not_exactly_ours_means_wake(
-    tmp_path: Path, written: bytes, woken: bool
-) -> None:
-    """What does not fit is told by `tests/wire/test_mark.py`; here, that the hook then wakes."""
-    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
-    window().mkdir(parents=True)
-    (window() / "mark").write_bytes(written)
-    fire("PostToolUse", path)
-    assert (window() / "state.json").exists() is woken
-
-
 @pytest.mark.requirement("W1")
 def test_the_result_of_this_call_is_taken_from_the_payload(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)))
     _armed(150_000)
     response = {"stdout": "x" * 10_500, "stderr": "", "interrupted": False, "isImage": False}
     fire("PostToolUse", path, tool_use_id="t9", tool_response=response)
-    assert spool.lines(str(window()))[-1].used == pytest.approx(53_000, abs=20)
-
-
-@pytest.mark.requirement("W1")
-def test_a_result_already_in_the_transcript_is_not_counted_again(tmp_path: Path) -> None:
-    path = a_transcript(
-        tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)), a_result("t9", "x" * 10_500)
-    )
-    _armed(150_000)
-    fire("PostToolUse", path, tool_use_id="t9", tool_response={"stdout": "x" * 10_500})
     assert spool.lines(str(window()))[-1].used == pytest.approx(53_000, abs=20)
 
 
@@ -200,65 +161,8 @@ def test_saving_and_giving_back_load_nothing_heavy(
     assert ("holdfast.brief.compose" in loaded) == (event != "PreCompact")
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("C11")
-@pytest.mark.parametrize(("beside", "python"), [(True, False), (False, True), (False, False)])
-def test_a_woken_hook_runs_site_only_where_its_libraries_are_far(
-    tmp_path: Path, beside: bool, python: bool
-) -> None:
-    path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
-    sent = sample_payloads.make_payload(
-        "PreCompact", session_id="s1", transcript=str(path), cwd=str(tmp_path)
-    )
-    (tmp_path / "place").mkdir()
-    for package in [holdfast, msgspec] if beside else [holdfast]:
-        (tmp_path / "place" / package.__name__).symlink_to(package.__path__[0])
-    hook = str(tmp_path / "place" / "holdfast" / "hook" / "__main__.py")
-    loaded = _loaded_by([_python(tmp_path, near=python), "-I", "-S", hook], sent)
-    assert ("site" in loaded) == (not beside and not python)
-    assert "holdfast.checkpoint.write" in loaded
-
-
-def _python(tmp_path: Path, *, near: bool) -> str:
-    """This Python in an environment that holds msgspec, or names the folder that does."""
-    real = Path(sys.executable).resolve()
-    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    libraries = tmp_path / "env" / "lib" / version / "site-packages"
-    libraries.mkdir(parents=True)
-    (tmp_path / "env" / "pyvenv.cfg").write_text(f"home = {real.parent}\n")
-    if near:
-        (libraries / "msgspec").symlink_to(msgspec.__path__[0])
-    else:
-        (libraries / "far.pth").write_text(f"{Path(msgspec.__path__[0]).parent}\n")
-    (tmp_path / "env" / "bin").mkdir()
-    (tmp_path / "env" / "bin" / "python").symlink_to(real)
-    return str(tmp_path / "env" / "bin" / "python")
-
-
 def _loaded_by(command: list[str], sent: dict[str, Any]) -> set[str]:
     """The names of all modules a hook loads."""
     command = [command[0], "-X", "importtime", *command[1:]]
     run = subprocess.run(command, input=json.dumps(sent).encode(), capture_output=True, check=True)
     return {line.rpartition("|")[2].strip() for line in run.stderr.decode().split("\n")}
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("C11")
-def test_a_restore_loads_nothing_that_reads_transcripts_or_writes_checkpoints(
-    tmp_path: Path,
-) -> None:
-    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
-
-    def loaded_at(event: str, **own: str) -> set[str]:
-        sent = sample_payloads.make_payload(
-            event, session_id="s1", transcript=str(path), cwd=str(tmp_path)
-        )
-        return _loaded_by(COMMAND, sent | own)
-
-    assert {"holdfast.record.reader", "holdfast.checkpoint.write"} <= loaded_at("PreCompact")
-    restoring = loaded_at("SessionStart", source="compact")
-    assert "holdfast.brief.compose" in restoring
-    assert {one for one in restoring if one.startswith("holdfast.checkpoint")} == set()
-    read = {one for one in restoring if one.startswith("holdfast.transcript.")}
-    assert read <= {"holdfast.transcript.user_words"}
-    assert "holdfast.record.reader" not in restoring

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.redact import find, redact, redact_answer, redact_named_values, use_patterns
 from holdfast.redact.hidden import visible
-from tests.redact.samples import INNOCENT, SECRETS, STAND_INS, WORDS, drawn
+from tests.redact.samples import INNOCENT, SECRETS, STAND_INS, drawn
 
 pytestmark = pytest.mark.requirement("X4")
 SETTINGS: dict[str, Callable[[str], str]] = {
@@ -65,12 +65,6 @@ def test_json_is_still_json_afterwards() -> None:
     for make in SECRETS.values():
         for text in (f"see\n{(made := make(Random(7))[0])}\nthere", made):
             json.loads(redact(json.dumps({"text": text})))
-
-
-def test_a_finding_says_what_and_where() -> None:
-    text, secret = SECRETS["gh|p_ 36w"](Random(1))
-    [one] = find(f"a {text} b")
-    assert (one.kind, one.start, one.end) == ("github token", 2, 2 + len(secret))
 
 
 def test_a_value_named_once_goes_wherever_the_text_repeats_it() -> None:
@@ -147,11 +141,6 @@ def test_no_code_within_a_text_keeps_a_secret_that_goes_without_it(
     assert secret not in visible(redact(text))
 
 
-@pytest.mark.parametrize("name", ["passw\\u006frd", "pass\\u200bword", "\\u001b[1mpassword"])
-def test_a_key_with_escaped_letters_is_found(name: str) -> None:
-    assert "Tulip9Kettle" not in redact(f'{{"{name}":"Tulip9Kettle"}}')
-
-
 def test_a_key_of_json_makes_its_value_secret() -> None:
     named = {"api_key": ["x1y2z3w4"], "password": 1234567, "jwt_secret": "blue whale 42 sings"}
     given_ = {"a": named, "token_count": 7654321}
@@ -178,8 +167,3 @@ def test_the_user_s_own_patterns_are_searched_for() -> None:
     assert redact("ACME-123456 pin=99 xx") == (
         "[redacted: own pattern] pin=[redacted: own pattern] [redacted: own pattern]"
     )
-
-
-def test_words_of_a_wallet_are_words_elsewhere() -> None:
-    text = " ".join(WORDS)
-    assert redact(text) is text

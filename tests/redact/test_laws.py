@@ -58,11 +58,6 @@ def test_those_with_a_secret_are_told_from_those_without(texts: list[str]) -> No
     assert are_clean(texts) == all(clean)
 
 
-@given(st.text(alphabet="abcdefghij lmnoqruvxyz\n.,ABCDEFGHIJ0123456789äöü"))
-def test_text_without_a_trigger_is_untouched(text: str) -> None:
-    assert redact(text) is text
-
-
 def test_texts_that_are_searched_together_share_no_table() -> None:
     assert are_clean(["user,password", "bob,letmein"])
     assert are_clean(["the password:", "Xk9fQ2mLp7RtZ"])

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from holdfast.checkpoint.document import clean_document
-from holdfast.record.storage import read_on
-from holdfast.window.state import State
 from holdfast.wire import spool
 from tests.checkpoint.documents import a_document
 from tests.checkpoint.sessions import Session
@@ -19,14 +17,6 @@ from tests.record.test_secrets import kept
 
 pytestmark = pytest.mark.requirement("X4")
 TOKEN = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
-    session = Session().user("Please " + "deploy it " * 57 + f"with {TOKEN} to staging.")
-    path = session.says("ok").written(tmp_path)
-    facts = read_on(State(transcript=str(path)), str(tmp_path))
-    assert TOKEN[:12] not in facts.turns[0].asked
-    assert "[redacted: github token]" in facts.turns[0].asked
 
 
 def test_keys_and_ids_of_a_checkpoint_are_cleaned_too(tmp_path: Path) -> None:

@@ -19,19 +19,7 @@ def test_a_gzip_is_judged_as_the_file_it_was_made_of(tmp_path: Path, parent: str
     assert begins_midway(plain) == begins_midway(packed) == (parent is not None)
 
 
-def test_a_file_that_is_missing_or_damaged_is_not_midway(tmp_path: Path) -> None:
-    stump = tmp_path / "s.jsonl.gz"
-    stump.write_bytes(gzip.compress(b"{}")[:12])
-    assert not begins_midway(stump)
-    assert not begins_midway(tmp_path / "none.jsonl")
-
-
 MIDWAY = {**a_prompt("go on"), "parentUuid": "a-line-of-another-file"}
-
-
-def test_titles_of_other_sessions_may_stand_before_it(tmp_path: Path) -> None:
-    titles = [{"type": "summary", "summary": f"Talk {n}", "leafUuid": "x"} for n in range(300)]
-    assert begins_midway(a_transcript(tmp_path / "s.jsonl", *titles, MIDWAY))
 
 
 def test_a_line_of_a_subagent_does_not_tell_of_the_session(tmp_path: Path) -> None:

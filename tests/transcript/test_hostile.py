@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from holdfast.transcript import blocks, parse
-from holdfast.transcript.blocks import OtherBlock, Text, decoded
-from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result
+from holdfast.transcript.blocks import Text
+from holdfast.transcript.entries import Answer, Entry, Prompt, Result
 from holdfast.transcript.parse import LineTally
 from tests.transcript.builders import (
     Line,
     answer,
-    attachment,
-    boundary,
     encoded,
     entries_of,
     prompt,
@@ -25,18 +23,6 @@ from tests.transcript.builders import (
 
 pytestmark = pytest.mark.requirement("X7")
 
-WRONG: list[Any] = [None, True, 7, -1, 1.5, "words", [], [[]], ["x"], {}, {"type": 3}, [{"a": 1}]]
-TOP = (
-    "type", "subtype", "uuid", "timestamp", "sessionId", "cwd", "version", "isSidechain", "agentId",
-    "message", "requestedModel", "isMeta", "isCompactSummary", "toolUseResult", "compactMetadata",
-    "attachment", "rendered",
-)  # fmt: skip
-INNER = ("id", "model", "content", "stop_reason", "usage")
-COUNTS = (
-    "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens",
-)  # fmt: skip
-NO_COUNTS: list[Any] = ["12", -1, 1.5, 2**70, [], {}, True]
-
 
 def between(folder: Path, line: Line | bytes, tally: LineTally | None = None) -> list[Entry]:
     """What one line gives, with a good line on each side of it that must survive."""
@@ -44,64 +30,7 @@ def between(folder: Path, line: Line | bytes, tally: LineTally | None = None) ->
     assert isinstance(first, Prompt)
     assert isinstance(last, Prompt)
     assert (first.text, last.text) == ("before", "after")
-    for entry in found:
-        _ask_everything(entry)
     return found
-
-
-def _ask_everything(entry: Entry) -> None:
-    """Every property of every entry answers, whatever the line was."""
-    for name in dir(type(entry)):
-        if not name.startswith("_"):
-            getattr(entry, name)
-    if isinstance(entry, Result):
-        for one in entry.results:
-            _ = one.text, one.text_chars, one.image_count, one.is_error
-        decoded(entry.tool_use_result)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TOP)
-def test_a_wrong_field_costs_at_most_its_own_line(tmp_path: Path, name: str) -> None:
-    for wrong in WRONG:
-        for line in (answer(), result(copy={}), boundary(), attachment()):
-            between(tmp_path, {**line, name: wrong})
-
-
-@pytest.mark.parametrize("name", INNER)
-def test_a_wrong_message_costs_at_most_its_own_line(tmp_path: Path, name: str) -> None:
-    for wrong in WRONG:
-        between(tmp_path, answer(message={name: wrong}))
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=repr)
-def test_a_wrong_prompt_or_result_costs_at_most_its_own_line(tmp_path: Path, wrong: Any) -> None:
-    between(tmp_path, prompt(wrong))
-    between(tmp_path, result(tool_result(wrong)))
-
-
-@pytest.mark.requirement("W1")
-@pytest.mark.parametrize("name", COUNTS)
-def test_what_is_no_count_counts_as_nothing(tmp_path: Path, name: str) -> None:
-    for wrong in NO_COUNTS:
-        tally = LineTally()
-        line = answer()
-        count = line["message"]["usage"][name]
-        line["message"]["usage"] = {**line["message"]["usage"], name: wrong}
-        [entry] = between(tmp_path, line, tally)
-        assert isinstance(entry, Answer)
-        assert entry.usage.total_tokens == 3260 - count, wrong
-        assert tally.misfit == (wrong is not None), wrong
-
-
-@pytest.mark.requirement("B14")
-@pytest.mark.parametrize("name", ["timestamp", "cwd", "uuid", "version", "agentId", "isMeta"])
-def test_the_usage_is_still_found_beside_a_wrong_field(tmp_path: Path, name: str) -> None:
-    tally = LineTally()
-    [entry] = between(tmp_path, answer("m1", **{name: {"odd": []}}), tally)
-    assert isinstance(entry, Answer)
-    assert (entry.message_id, entry.usage.total_tokens) == ("m1", 3260)
-    assert tally.misfit == 1
 
 
 @pytest.mark.requirement("W1")
@@ -125,21 +54,6 @@ def test_one_wrong_block_leaves_the_others(tmp_path: Path) -> None:
         "Text", "ToolUse", "ToolUse", "OtherBlock", "OtherBlock",
     ]  # fmt: skip
     assert tally.misfit_fields == {"id": 1, "block": 1}
-
-
-def test_a_new_kind_of_block_is_no_misfit(tmp_path: Path) -> None:
-    tally = LineTally()
-    [entry] = between(tmp_path, answer("m", {"type": "fallback", "id": [1]}), tally)
-    assert isinstance(entry, Answer)
-    assert entry.blocks == (OtherBlock("fallback"),)
-    assert tally.misfit == 0
-
-
-def test_a_boundary_with_odd_numbers_is_still_a_boundary(tmp_path: Path) -> None:
-    [entry] = between(tmp_path, boundary(preTokens="many"))
-    assert isinstance(entry, Boundary)
-    assert entry.resets_window
-    assert entry.pre_tokens is None
 
 
 @pytest.mark.slow
@@ -170,17 +84,6 @@ def test_what_is_not_an_object_is_counted_as_torn(tmp_path: Path, junk: bytes) -
     assert (tally.torn, tally.lines) == (1, 3)
 
 
-def test_a_number_beyond_all_numbers_harms_only_its_field(tmp_path: Path) -> None:
-    huge = encoded(answer("m1")).replace(b'"uuid":"u-1"', b'"uuid":1e999')
-    [entry] = between(tmp_path, huge)
-    assert isinstance(entry, Answer)
-    tally = LineTally()
-    no_count = encoded(answer("m1")).replace(b'"output_tokens":50', b'"output_tokens":1e999')
-    [entry] = between(tmp_path, no_count, tally)
-    assert isinstance(entry, Answer)
-    assert (entry.usage.output_tokens, tally.misfit) == (0, 1)
-
-
 def test_half_a_character_does_not_cost_the_usage(tmp_path: Path) -> None:
     """JavaScript writes the half of an emoji that a cut leaves as a lone surrogate."""
     tally = LineTally()
@@ -199,20 +102,6 @@ def test_broken_bytes_in_a_text_cost_only_themselves(tmp_path: Path, hurt: bytes
     assert entry.text.startswith("a ")
     assert entry.text.endswith(" b")
     entry.text.encode()  # no half characters reach the inside
-
-
-def test_broken_text_in_a_result_is_readable_when_asked(tmp_path: Path) -> None:
-    line = encoded(result(tool_result("a HURT"), copy="b HURT")).replace(b"HURT", b"\xff")
-    [entry] = between(tmp_path, line)
-    assert isinstance(entry, Result)
-    assert entry.results[0].text == "a \ufffd"
-    assert decoded(entry.tool_use_result) == "b \ufffd"
-
-
-def test_of_two_equal_keys_the_last_counts(tmp_path: Path) -> None:
-    twice = encoded(answer("m1"))[:-1] + b',"version":"9"}'
-    [entry] = between(tmp_path, twice)
-    assert entry.version == "9"
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_harm(tmp_path: Path) -> None:
@@ -240,13 +129,6 @@ def test_unknown_types_are_counted_by_name_but_not_without_end(tmp_path: Path) -
     }
 
 
-def test_a_copy_of_a_request_is_never_judged(tmp_path: Path) -> None:
-    tally = LineTally()
-    blob = {"type": "api-request-blob", "message": {"usage": "x", "content": 5}, "uuid": []}
-    assert between(tmp_path, blob, tally) == []
-    assert (tally.misfit, tally.unknown) == (0, {})
-
-
 def test_a_large_line_is_not_turned_into_a_tree_of_objects(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,18 +151,3 @@ def test_deep_nesting_costs_only_its_line(tmp_path: Path) -> None:
     counts = LineTally()
     assert between(tmp_path, line, counts) == []
     assert counts.torn == 1
-
-
-def test_an_attachment_that_is_no_object_is_none(tmp_path: Path) -> None:
-    assert between(tmp_path, {**attachment(), "attachment": "words"}) == []
-    [entry] = between(tmp_path, {**attachment(), "attachment": {"type": 5}})
-    assert isinstance(entry, Attachment)
-    assert entry.kind == ""
-
-
-def test_lines_too_short_to_say_anything_are_counted_and_not_parsed(tmp_path: Path) -> None:
-    counts = LineTally()
-    lines = [b"", b" ", b"x", b"{}", b"[]", b"\0"]
-    found = entries_of(tmp_path, answer("m1"), *lines, answer("m2"), tally=counts)
-    assert [e.message_id for e in found if isinstance(e, Answer)] == ["m1", "m2"]
-    assert counts.malformed == 4

@@ -1,6 +1,5 @@
 """One answer, one operation: however many lines, whatever stands between."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,15 +108,6 @@ def test_in_a_subagents_own_file_sidechains_are_what_counts(tmp_path: Path) -> N
     assert operation.lines[0].agent_id == "a1"
 
 
-def test_what_no_answer_precedes_stands_before_the_next(tmp_path: Path) -> None:
-    found = told(tmp_path, prompt("first"), answer("m1"), boundary(), attachment(), answer("m2"))
-    first, _, second = found
-    assert isinstance(first, Operation)
-    assert [type(entry) for entry in first.before] == [Prompt]
-    assert isinstance(second, Operation)
-    assert [type(entry) for entry in second.before] == [Attachment]
-
-
 def test_a_compaction_stands_between_the_operations_it_parts(tmp_path: Path) -> None:
     found = told(tmp_path, answer("m1"), boundary(), summary(), prompt(), answer("m2"))
     assert [type(one) for one in found] == [Operation, Boundary, Summary, Operation]
@@ -142,14 +132,6 @@ def test_a_microcompact_boundary_does_not_part_an_answer(tmp_path: Path) -> None
     assert isinstance(operation, Operation)
     assert len(operation.lines) == 2
     assert len(operation.results) == 1
-
-
-def test_operations_are_told_as_soon_as_the_next_one_begins(tmp_path: Path) -> None:
-    stream = operations(read(written(tmp_path, *(answer(f"m{n}") for n in range(9)))))
-    assert isinstance(stream, Iterator)
-    first = next(stream)
-    assert isinstance(first, Operation)
-    assert first.message_id == "m0"
 
 
 @pytest.mark.requirement("X7")

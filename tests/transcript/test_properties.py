@@ -39,7 +39,6 @@ def values(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
 
 
 ANYTHING = values(st.floats())  # NaN and Infinity too, which Python writes and JSON forbids
-JSON = values(st.floats(allow_nan=False, allow_infinity=False))
 LINES = [
     answer("m1"), answer("m2", tool_use()), prompt(), result(copy={"a": 1}), summary(), boundary(),
     microcompact(), attachment(), {"type": "progress", "data": {}}, {"type": "odd"},

@@ -10,25 +10,12 @@ import pytest
 
 from holdfast.transcript import Unreadable, reader
 from holdfast.transcript.entries import Answer, Entry
-from holdfast.transcript.parse import LineTally
 from holdfast.transcript.reader import Reader, TranscriptSource, read
-from tests.transcript.builders import answer, encoded, jsonl, prompt, result, written
+from tests.transcript.builders import answer, encoded, jsonl, prompt, written
 
 
 def ids(entries: Iterable[Entry]) -> list[str]:
     return [e.message_id for e in entries if isinstance(e, Answer)]
-
-
-def test_a_growing_file_is_read_on_from_where_it_was(tmp_path: Path) -> None:
-    path = written(tmp_path, answer("m1"))
-    place = Reader(path)
-    assert ids(place) == ["m1"]
-    assert ids(place) == []
-    with path.open("ab") as file:
-        file.write(jsonl(answer("m2")))
-    assert ids(place) == ["m2"]
-    assert place.offset == path.stat().st_size
-    assert place.tally.lines == 2
 
 
 def test_a_line_still_being_written_waits(tmp_path: Path) -> None:
@@ -57,21 +44,6 @@ def test_a_line_written_behind_a_torn_one_is_read(tmp_path: Path) -> None:
     assert ids(reader.read_at(path, [found[1].offset])) == ["m2"]
 
 
-def test_a_torn_result_holds_no_words_of_the_user(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(encoded(result())[:-9] + b"\n" + jsonl(answer("m1")))
-    place = Reader(path)
-    assert ids(place) == ["m1"]
-    assert (place.tally.malformed, place.tally.words_lost) == (1, 0)
-
-
-@pytest.mark.parametrize("tail", [b'{"type":', b'{"type":"user"}]}', b'{"parentUuid":1}}'])
-def test_a_piece_of_a_broken_line_is_not_taken_for_a_line(tail: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(b'{"message":{"content":[oops,' + tail + b"\n")
-    assert list(Reader(path)) == []
-
-
 def test_a_line_that_grows_while_it_is_read_is_not_taken_for_two(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b'{"type":"us')
@@ -92,24 +64,6 @@ def test_a_whole_last_line_needs_no_newline(tmp_path: Path) -> None:
         file.write(b"\n" + jsonl(answer("m2")))
     assert ids(place) == ["m2"]
     assert (place.tally.torn, place.tally.lines) == (0, 2)
-
-
-def test_stopping_early_leaves_the_offset_at_the_next_line(tmp_path: Path) -> None:
-    path = written(tmp_path, answer("m1"), answer("m2"))
-    place = Reader(path)
-    next(iter(place))
-    assert place.offset == len(jsonl(answer("m1")))
-    assert ids(read(path, start=place.offset)) == ["m2"]
-
-
-def test_an_offset_past_the_end_reads_nothing(tmp_path: Path) -> None:
-    assert list(read(written(tmp_path, answer()), start=10**9)) == []
-
-
-def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
-    tally = LineTally()
-    assert list(read(written(tmp_path), tally=tally)) == []
-    assert tally == LineTally()
 
 
 def test_gzip_is_read_as_if_it_were_plain(tmp_path: Path) -> None:
@@ -174,20 +128,6 @@ def test_what_is_not_a_regular_file_is_unreadable_at_once(
         for path in odd:
             with pytest.raises(Unreadable, match="cannot read"):
                 list(read(path))
-
-
-@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file whose reading fails")
-def test_a_failing_disk_is_unreadable_too() -> None:
-    with pytest.raises(Unreadable, match="Input/output error"):
-        list(read("/proc/self/mem"))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
-def test_a_forbidden_file_is_unreadable(tmp_path: Path) -> None:
-    path = written(tmp_path, answer())
-    path.chmod(0)
-    with pytest.raises(Unreadable, match="Permission denied"):
-        list(read(path))
 
 
 @pytest.mark.parametrize("is_zipped", [False, True])

@@ -21,11 +21,6 @@ def test_subagents_are_found_beside_their_session(tmp_path: Path) -> None:
     assert len(subagent_files(str(tmp_path / "s-1.jsonl.gz"))) == 2  # a packed one has the same
 
 
-def test_a_session_without_subagents_has_none(tmp_path: Path) -> None:
-    assert subagent_files(tmp_path / "s-1.jsonl") == []
-    assert subagent_files(tmp_path / "...jsonl") == []
-
-
 @pytest.mark.requirement("X7")
 @pytest.mark.parametrize("name", ["...jsonl", "..", ".jsonl", "a b.jsonl", "..jsonl"])
 def test_a_session_name_that_could_lead_elsewhere_is_no_name(tmp_path: Path, name: str) -> None:

@@ -278,12 +278,6 @@ def test_fifty_thousand_pairs_are_read_once(line: str, left: str) -> None:
     assert user_words(line * 50_000) == (left * 50_000).strip()
 
 
-@pytest.mark.requirement("X7")
-def test_ten_thousand_open_tags_are_read_once() -> None:
-    hostile = "x\n<ide_selection>\n<channel x\n" * 7_000
-    assert user_words(hostile) == hostile.strip()
-
-
 @given(
     st.lists(st.sampled_from(FOREIGN), max_size=3),
     st.text("aé字🙂 .,!?`'\"/()\n", min_size=1, max_size=60),
@@ -300,11 +294,6 @@ def test_whatever_stands_around_plain_words_leaves_them_whole(
         assert found.typed == words.strip()
     else:
         assert not found.typed and words.strip() in found.unsure
-
-
-def test_the_note_beside_a_tool_search_is_not_the_users() -> None:
-    assert user_words("Tool loaded.") == user_words("Tool loaded.\n[id:a1]\n[id:b2]") == ""
-    assert user_words("Tool loaded. Now use it.") == "Tool loaded. Now use it."
 
 
 TIDY = "<command-message>tidy</command-message>"

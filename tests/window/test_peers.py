@@ -47,12 +47,6 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
     assert not Path(places.home(), "guard.log").exists()
 
 
-@pytest.mark.requirement("G10")
-def test_one_that_says_itself_that_it_is_silent_is_no_company() -> None:
-    _window("silent", at_ms=NOW_MS - LIVE_MS)
-    assert windows.peers_of(ME, load(), NOW_MS) == []
-
-
 @pytest.mark.requirement("G10", "P4")
 def test_how_full_another_is_comes_from_its_transcript_while_its_hooks_sleep(
     tmp_path: Path,

@@ -40,19 +40,6 @@ def test_the_next_hook_that_is_woken_records_that_it_goes_on(ended: Path) -> Non
     assert states.load(str(window())).ended_ms == 0
 
 
-def test_an_end_recorded_by_a_clock_that_was_ahead_is_over_with_the_next_hook(ended: Path) -> None:
-    with states.lock_state(str(window())) as state:
-        state.ended_ms += 90_000
-    mark.arm(str(window()), mark.Mark(above=1))
-    fire("PostToolUse", ended)
-    assert states.load(str(window())).ended_ms == 0
-
-
-def test_a_session_that_ended_and_is_silent_stays_over(ended: Path) -> None:
-    assert states.load(str(window())).ended_ms
-    assert is_over(str(window()), states.load(str(window())))
-
-
 def test_messages_are_handed_to_it_again(ended: Path) -> None:
     now_ms = int(time.time() * 1000)
     assert not listeners(now_ms, "s1")

@@ -12,7 +12,6 @@ from holdfast.window.stop_guard import (
     failed_tools,
     judge,
     running_agents,
-    unsaved_ratio,
 )
 from holdfast.wire.spool import SpoolLine
 
@@ -25,19 +24,6 @@ def _agent(ms: int, event: str, agent: str = "a1") -> SpoolLine:
 
 def _call(event: str, tool: str, answer: str) -> SpoolLine:
     return SpoolLine(1, event, 5, "usage", "t", tool, 0, answer)
-
-
-@pytest.mark.requirement("G7")
-def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
-    assert judge(StopFacts(), COMMAND) == ""
-    assert "1 subtask is still running (reviewer a1)" in judge(
-        StopFacts(running=("reviewer a1",)), COMMAND
-    )
-    assert "`make test` failed and has not succeeded since" in judge(
-        StopFacts(errors=("`make test`",)), COMMAND
-    )
-    assert "21% of the compaction limit" in judge(StopFacts(unsaved_ratio=0.21), COMMAND)
-    assert judge(StopFacts(unsaved_ratio=0.20), COMMAND) == ""
 
 
 @pytest.mark.requirement("G7")
@@ -81,10 +67,3 @@ def test_a_failure_is_open_until_the_same_tool_works_or_ten_operations_passed() 
     later = [_call("PostToolUse", "Read", f"m{n}") for n in range(2, 12)]
     assert failed_tools([failed, *later[:9]]) == ["Edit"]
     assert failed_tools([failed, *later]) == []
-
-
-@pytest.mark.requirement("G7")
-def test_what_was_used_since_the_last_checkpoint() -> None:
-    assert unsaved_ratio(50_000, 20_000, 100_000) == 0.3
-    assert unsaved_ratio(10_000, 90_000, 100_000) == 0.0
-    assert unsaved_ratio(10_000, 0, 0) == 0.0

@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.window import audit, outbox
-from holdfast.window.outbox import DoneMessage, WindowOutbox
+from holdfast.window import audit
 from holdfast.wire import log, places, spool
 from holdfast.wire.spool import SpoolLine
-from tests.hot.hooks import fire, window
 
 FULL_AFTER = 12
 
@@ -54,27 +52,6 @@ def test_the_event_after_a_short_write_is_read_whole(tmp_path: Path, missing: in
     assert {line.duration_ms for line in found} == {12_345}
 
 
-@pytest.mark.requirement("X6")
-def test_a_torn_end_of_the_rotated_spool_costs_no_line_of_the_new_one(tmp_path: Path) -> None:
-    _spooled(tmp_path, 1)
-    with _room_for(tmp_path / "spool", FULL_AFTER), pytest.raises(OSError, match="full"):
-        _spooled(tmp_path, 2)
-    (tmp_path / "spool").rename(tmp_path / "spool.1")
-    _spooled(tmp_path, 3)
-    assert [line.ms for line in spool.lines(str(tmp_path))] == [1, 3]
-
-
-@pytest.mark.requirement("X6")
-def test_a_hook_on_a_disk_that_was_full_for_a_moment_loses_only_one_event(tmp_path: Path) -> None:
-    fire("UserPromptSubmit", prompt="one")
-    place = window() / "spool"
-    with _room_for(place, FULL_AFTER), pytest.raises(OSError, match="full"):
-        spool.append(str(window()), SpoolLine(2, "PostToolUse", 20))
-    fire("UserPromptSubmit", prompt="three")
-    events = [line.event for line in spool.lines(str(window()))]
-    assert events == ["UserPromptSubmit", "UserPromptSubmit"]
-
-
 def _logged(number: int) -> None:
     log.add("INFO", "test", f"line {number}")
 
@@ -101,22 +78,6 @@ def test_log_and_audit_lose_only_the_torn_line(
     assert "3" in last
     if name == "audit.jsonl":
         assert [event["number"] for event in audit.events()] == [1, 3]
-
-
-@pytest.mark.requirement("X6")
-def test_a_message_that_could_not_be_noted_as_over_does_not_spoil_the_next(tmp_path: Path) -> None:
-    folder = str(tmp_path)
-    outbox.save(folder, WindowOutbox(), [DoneMessage("one", "confirmed", 1)])
-    with _room_for(tmp_path / "outbox.done", FULL_AFTER), pytest.raises(OSError, match="full"):
-        outbox.save(folder, WindowOutbox(), [DoneMessage("two", "confirmed", 22_222)])
-    outbox.save(folder, WindowOutbox(), [DoneMessage("three", "confirmed", 3)])
-    assert [one.id for one in outbox.done_messages(folder)] == ["one", "three"]
-
-
-def test_an_append_gives_the_length_of_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "lines"
-    assert places.append(str(path), b"one\n") == 4
-    assert places.append(str(path), b"two\n") == path.stat().st_size == 8
 
 
 def test_a_link_in_place_of_our_file_is_not_followed(tmp_path: Path) -> None:

@@ -16,19 +16,6 @@ def _file(folder: Path) -> int:
 
 
 @pytest.mark.requirement("X6")
-def test_the_full_flush_of_macos_takes_the_place_of_fsync(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flushed: list[str] = []
-    monkeypatch.setattr(os, "fsync", lambda fd: flushed.append("fsync"))
-    fd = _file(tmp_path)
-    places.flush_to_disk(fd, full=lambda fd: flushed.append("full"))
-    places.flush_to_disk(fd)
-    os.close(fd)
-    assert flushed == ["full", "fsync"]
-
-
-@pytest.mark.requirement("X6")
 def test_a_share_that_knows_no_full_flush_gets_an_fsync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,12 +62,3 @@ def test_a_mark_with_one_field_spoiled_is_none(number: int, spoiled: str) -> Non
 def test_a_mark_of_another_length_or_version_is_none(data: str) -> None:
     assert mark.parse(WRITTEN.encode()) is not None
     assert mark.parse(data.encode()) is None
-
-
-@pytest.mark.parametrize("milli", ["0", "499", "20001"])
-def test_a_density_that_no_model_has_is_not_used(milli: str) -> None:
-    fields = WRITTEN.split()
-    fields[5] = milli
-    found = mark.parse(" ".join(fields).encode())
-    assert found is not None
-    assert found.density == mark.CHARS_PER_TOKEN

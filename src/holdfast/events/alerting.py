@@ -161,10 +161,7 @@ def _news(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint | 
     window, saved = state.compactions + 1, kept is not None or not crossing.checkpoint
     facts = (crossing, seen.verdict, seen.forecast, seen.reading, seen.edge, window)
     ago = 0 if crossing.checkpoint else max(1, (state.at_ms - state.checkpoint_ms) // 1000)
-    return News(
-        alert_texts.to_model(*facts, saved=saved, seconds_ago=ago),
-        alert_texts.to_user(*facts, saved=saved, seconds_ago=ago),
-    )
+    return News(*alert_texts.compose(*facts, saved=saved, seconds_ago=ago))
 
 
 def _account(

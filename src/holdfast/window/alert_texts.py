@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.window.guard import Alert, Crossing, Reading, Verdict, Zone
 from holdfast.window.velocity import Forecast, in_words
@@ -78,7 +80,12 @@ def name(crossing: Crossing) -> str:
     return "orange"
 
 
-def to_model(
+class AlertTexts(NamedTuple):
+    to_model: str
+    to_user: str
+
+
+def compose(
     crossing: Crossing,
     verdict: Verdict,
     forecast: Forecast,
@@ -88,36 +95,27 @@ def to_model(
     *,
     saved: bool = True,
     seconds_ago: int = 0,
-) -> str:
-    """Compose the text for the model. `window` is the window's number, so that a late text is
-    not read as news of the next window. `saved`: there is a checkpoint, and since when."""
+) -> AlertTexts:
+    """Compose the texts for the model and the user. `window` is the window's number, so that a late
+    text is not read as news of the next window. `saved`: there is a checkpoint, and since when."""
     level, refused = name(crossing), edge.kind == "refusal"
     if saved:
         advice = _date((REFUSED_TO_MODEL if refused else TO_MODEL)[level], seconds_ago)
-    elif level == "critical":
-        advice = UNSAVED_TO_MODEL + (UNSAVED_REFUSED if refused else UNSAVED_CRITICAL)
+        for_user = _date((REFUSED_TO_USER if refused else TO_USER)[level], seconds_ago)
     else:
-        advice = UNSAVED_TO_MODEL + STILL_RESTORED
-    return _compose(_share(verdict, reading, edge, window), forecast, advice)
-
-
-def to_user(
-    crossing: Crossing,
-    verdict: Verdict,
-    forecast: Forecast,
-    reading: Reading,
-    edge: CompactionLimit,
-    window: int = 1,
-    *,
-    saved: bool = True,
-    seconds_ago: int = 0,
-) -> str:
-    told = (REFUSED_TO_USER if edge.kind == "refusal" else TO_USER)[name(crossing)]
-    advice = _date(told, seconds_ago)
-    about_used = f"{estimate_mark(reading.estimated)}{_thousands(reading.used_tokens)}"
-    tokens = f" ({about_used} of {_thousands(edge.edge_tokens)} tokens)"
-    full = _share(verdict, reading, edge, window) + tokens
-    return _compose(full, forecast, advice if saved else UNSAVED_TO_USER)
+        critical = UNSAVED_REFUSED if refused else UNSAVED_CRITICAL
+        advice = UNSAVED_TO_MODEL + (critical if level == "critical" else STILL_RESTORED)
+        for_user = UNSAVED_TO_USER
+    about = estimate_mark(reading.estimated)
+    full = (
+        f"Holdfast: context window {window} is {about}{verdict.used_ratio:.0%} of the way to "
+        f"{END[edge.kind]}"
+    )
+    used = f"{about}{_thousands(reading.used_tokens)} of {_thousands(edge.edge_tokens)} tokens"
+    return AlertTexts(
+        _fit(full, forecast, advice),
+        _fit(f"{full} ({used})", forecast, for_user),
+    )
 
 
 def _date(advice: str, seconds_ago: int) -> str:
@@ -125,12 +123,7 @@ def _date(advice: str, seconds_ago: int) -> str:
     return advice.replace(SAVED, f"Last checkpoint {seconds_ago} s ago.") if seconds_ago else advice
 
 
-def _share(verdict: Verdict, reading: Reading, edge: CompactionLimit, window: int) -> str:
-    share = f"{estimate_mark(reading.estimated)}{verdict.used_ratio:.0%}"
-    return f"Holdfast: context window {window} is {share} of the way to {END[edge.kind]}"
-
-
-def _compose(full: str, forecast: Forecast, advice: str) -> str:
+def _fit(full: str, forecast: Forecast, advice: str) -> str:
     """Join the parts; leave the forecast out if the text would be too long."""
     steps = in_words(forecast.ops_left_low, forecast.ops_left_high)
     away = f", {steps} away" if steps else ""
