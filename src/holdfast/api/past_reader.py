@@ -30,7 +30,7 @@ class PastReader:
         self._thread.start()
 
     def stop(self) -> None:
-        """Nobody waits for its end: each of its steps is complete or absent."""
+        """It may be stopped at any time: each of its steps is complete or absent."""
         self._over.set()
 
     def _run(self) -> None:

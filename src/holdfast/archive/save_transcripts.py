@@ -220,7 +220,7 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
 
 
 def _read_floor(most_bytes: int) -> float:
-    """Sessions that last changed then or before were removed for want of room, and are not archived
+    """Sessions that last changed then or before were removed to make room, and are not archived
     again until the limit is raised."""
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         noted = json.loads(places.read_small(f"{transcripts.folder()}/{STAMP}"))
@@ -251,7 +251,7 @@ def _worker_lock() -> Iterator[bool]:
 
 @contextmanager
 def hold_archive() -> Iterator[None]:
-    """Hold the archive's lock: nobody else writes or removes copies meanwhile."""
+    """Hold the archive's lock: no other process writes or removes copies meanwhile."""
     with lock.hold_file(f"{transcripts.folder()}/lock", lock.FOREVER):
         yield
 

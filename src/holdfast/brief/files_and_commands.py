@@ -75,7 +75,7 @@ def _files(record: Record) -> Iterator[BriefItem]:
 
 
 def _is_clients(path: str) -> bool:
-    """Whether the client saved a tool's answer here; nobody will search it again."""
+    """Whether the client saved a tool's answer here; such a file is not worth restoring."""
     return "/tool-results/" in path and "/.claude/" in path
 
 

@@ -39,7 +39,7 @@ def pins(given: Iterable[Pin]) -> list[BriefItem]:
 
 
 def pin_id(item: BriefItem) -> str:
-    """Return the id of the pin; empty for an item that nobody pinned, even if it is never cut."""
+    """Return the id of the pin; empty for an item that is not a pin, even if it is never cut."""
     return item.reason.removeprefix(PIN) if item.reason.startswith(PIN) else ""
 
 

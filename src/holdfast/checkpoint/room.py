@@ -17,7 +17,7 @@ MORE = "see `holdfast search`, or the tool `recall`"
 
 
 def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) -> dict[str, int]:
-    """Divide the room: nobody gets more than it needs, and what is left goes to the others."""
+    """Divide the room. No part gets more than it needs; what is left goes to the others."""
     given: dict[str, int] = {}
     while waiting := [name for name in needs if name not in given]:
         left, of = room - sum(given.values()), sum(shares[name] for name in waiting)

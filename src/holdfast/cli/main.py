@@ -53,7 +53,7 @@ FUNCTIONS = {"compress": "roll"}
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has closed the pipe. click would end with 1 at a `BrokenPipeError`,
+    """The reader of our output has closed the pipe. click would end with 1 at a `BrokenPipeError`,
     and so would rich."""
 
 

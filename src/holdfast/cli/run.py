@@ -90,7 +90,7 @@ def run(
     client_binary: Path | None,
     project: Path | None,
 ) -> None:
-    """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
+    """Run a plan with headless Claude. Run it again to resume."""
     if claude_process.is_nested(os.environ) and not status:
         raise NestedRun("this session was itself started by `holdfast run`")
     claude_process.check_options(client_args)

@@ -14,11 +14,11 @@ def tell(moment: Moment) -> str:
     What an asynchronous hook of a subagent prints goes to its parent (0 of 5 requests of the
     agent had it, the parent's next one did). So nothing is printed for a subagent.
     """
-    news = alerting.judge(moment, may_roll=True)
+    news = alerting.judge(moment, may_compress=True)
     to_model = "" if moment.payload.get("agent_id") else news.to_model
     if not to_model and settings_load.load().word("server"):
         _forward(moment.now_ms)  # only if there is nothing to print, which must not wait
-    if news.rolls:
+    if news.compresses:
         from holdfast.events import (
             compress_segments,  # every tenth turn of a window that is filling
         )

@@ -1,4 +1,4 @@
-"""The guard at work: under the window's lock, take stock, compare with what was said, speak once.
+"""Judge a window under its lock: read it, compare it with the last alerts, report each level once.
 
 What is said is noted before it is printed: a hook that dies in between stays silent, and the
 next crossing speaks; the other order would say things twice.
@@ -31,15 +31,15 @@ LATE_MS = 5_000
 class News:
     to_model: str = ""
     to_user: str = ""
-    rolls: bool = False  # nothing is said, and a look for cold segments is due
+    compresses: bool = False  # nothing to report, and a look for old topics is due
 
 
-def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News:
-    """Judge the moment. `pays`: the user really sees what this hook prints; `may_roll`: nobody
-    waits for this hook, so it may compress older topics."""
+def judge(moment: Moment, *, shown_to_user: bool = False, may_compress: bool = False) -> News:
+    """Judge the moment. `shown_to_user`: this hook's output is displayed; `may_compress`: the hook
+    runs in the background, so it may compress older topics."""
     try:
         with lock_state(moment.folder) as state:
-            return _judge(moment, state, pays, may_roll)
+            return _judge(moment, state, shown_to_user, may_compress)
     except WindowBusy:
         return News()  # a parallel call is judging this very window
 
@@ -73,7 +73,7 @@ def _rearm(folder: str, state: State) -> None:
         make_mark.put(folder, state, armed)
 
 
-def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
+def _judge(moment: Moment, state: State, shown_to_user: bool, may_compress: bool) -> News:
     if 0 < state.at_ms - moment.now_ms < LATE_MS:
         return News()  # a hook that started later has judged already
     record_session.record(state, moment)
@@ -95,25 +95,25 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     news = News() if _is_over(seen) else _news(crossing, seen, state, kept)
     _account(crossing, state, seen, news, kept)
     owed = news.to_user or state.owed
-    state.owed = "" if pays else owed
-    if pays:
+    state.owed = "" if shown_to_user else owed
+    if shown_to_user:
         owed = "\n".join(filter(None, (state.restored, owed)))
         state.restored = ""
     second = _second_brief(state)
     parts = (news.to_model, second, _messages(moment, state))
     to_model = "\n".join(filter(None, parts))
-    rolls = (
-        may_roll
+    compresses = (
+        may_compress
         and not to_model
         and monitor.compression_due(state, seen.verdict.used_ratio, lines, settings)
     )
-    state.rolled_ms = moment.now_ms if rolls else state.rolled_ms
+    state.rolled_ms = moment.now_ms if compresses else state.rolled_ms
     size = spool.rotate(moment.folder)
     armed = make_mark.mark_for(state, seen.verdict, lines, size, settings)
     if second:  # killed before the state is saved, this hook has told nobody: the next one looks
         armed.above, armed.owed = make_mark.WAKE_NEXT, armed.owed | mark.OWED_TO_MODEL
     make_mark.put(moment.folder, state, armed)
-    return News(to_model, owed if pays else "", rolls)
+    return News(to_model, owed if shown_to_user else "", compresses)
 
 
 def _second_brief(state: State) -> str:

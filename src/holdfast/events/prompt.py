@@ -8,5 +8,5 @@ from holdfast.hook.observation import Moment
 
 
 def tell(moment: Moment) -> str:
-    news = alerting.judge(moment, pays=True)
+    news = alerting.judge(moment, shown_to_user=True)
     return hook_outputs.add_context(moment.line.event, to_model=news.to_model, to_user=news.to_user)

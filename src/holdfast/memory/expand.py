@@ -194,7 +194,7 @@ def _render(part: TurnPart) -> Iterator[str]:
 
 
 class FullText(NamedTuple):
-    """A part of a full text. Whoever shows it puts it in a fence that names its `origin`.
+    """A part of a full text. Callers show it in a fence that names its `origin`.
     `next_offset` is where the next part begins; 0 at the end."""
 
     id: str

@@ -111,7 +111,7 @@ class Index(ABC):
 
     @abstractmethod
     def _source(self, ask: Statement, name: str) -> tuple[int, str]:
-        """Return the number and the state of a source, and let nobody else change it."""
+        """Lock a source; return its number and state."""
 
     @abstractmethod
     def _add(self, ask: Statement, added: Sequence[tuple[int, Item]]) -> None: ...
@@ -122,7 +122,7 @@ class Index(ABC):
 
     @abstractmethod
     def _embedder(self, ask: Statement) -> str:
-        """Return the embedder in use, and let nobody else change it."""
+        """Lock the embedder; return the one in use."""
 
     @abstractmethod
     def _put(self, ask: Statement, place: int, made: Sequence[Kept]) -> None: ...

@@ -212,7 +212,7 @@ def _fields(lines: Sequence[str], item: _Item, section: str) -> Fields:
 def _outside(
     document: _Document, items: Sequence[_Item], title: _Heading | None
 ) -> list[tuple[int, str]]:
-    """The lines that belong to no task, with their numbers."""
+    """Lines outside all tasks, with their numbers."""
     taken = {line for item in items for line in range(item.start, item.end)}
     if title:
         taken.add(title.line)

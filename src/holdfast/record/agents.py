@@ -142,7 +142,7 @@ def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) 
 
 
 def is_scheduled(record: Record, words: str) -> bool:
-    """Whether a schedule sent these words, so that nobody typed them."""
+    """Whether a schedule sent these words, and no person typed them."""
     sent = [one.asked for one in record.agents.values() if one.kind == SCHEDULE]
     begun = one_line(words, LONGEST_ASKED)[:SAME_CHARS]
     return any(asked.partition(": ")[2][:SAME_CHARS] == begun for asked in sent)

@@ -37,7 +37,7 @@ def request(record: Record) -> OpenRequest | None:
 
 
 def is_over(record: Record, turn: Turn) -> bool:
-    """Whether a turn is over: its last step was words, nothing runs, and nobody stopped it."""
+    """Whether a turn is over: its last step was words, nothing runs, and it was not interrupted."""
     if not turn.said or turn.interrupted or record.calls:
         return False
     return turn.said_op == record.op and not (

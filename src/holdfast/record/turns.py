@@ -85,7 +85,7 @@ def carry_out_plan(record: Record, text: str, plan: str, place: Place, line: int
 
 
 def add_unsure(record: Record, texts: Iterable[str], place: Place, *, waits: bool = False) -> None:
-    """Record texts of which nobody can tell who wrote them. The same text is recorded once."""
+    """Record texts whose author is unknown. The same text is recorded once."""
     for text in filter(None, map(clip_words, map(str.strip, texts))):
         known = [one for one in record.unsure if one.text == text and one.waits == waits]
         for one in known:

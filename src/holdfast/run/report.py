@@ -45,7 +45,7 @@ class SessionReport:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnd:
-    """How a session ended. An `exit_code` of None means that nobody saw it."""
+    """How a session ended. An `exit_code` of None is unknown."""
 
     exit_code: int | None = None
     result: str = ""  # as Claude Code names it: success, error_max_turns, …; empty if it did not
@@ -139,7 +139,7 @@ def encode_end(end: SessionEnd) -> bytes:
 
 
 def decode_end(data: bytes) -> SessionEnd:
-    """An end that nobody wrote down is unknown: the machine crashed."""
+    """Without a record the end is unknown: the machine crashed."""
     try:
         return msgspec.json.decode(data, type=SessionEnd)
     except (msgspec.DecodeError, ValueError):

@@ -131,7 +131,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 def author(kind: str, source: str | None = None) -> Author:
-    """Whose a prompt is by the marks beside it, of which one at least is there."""
+    """Who wrote a prompt, by the marks beside it; there is at least one mark."""
     if source == "system" or (kind and kind != "human" and kind not in _UNSURE):
         return "other"
     if kind == "human" or (not kind and source in _TYPED):

@@ -72,8 +72,8 @@ def wake_next(state: State) -> Mark:
 
 
 def put(folder: str, state: State, made: Mark) -> None:
-    """Replace the mark. While a message waits, the next call wakes and the model is owed a word;
-    not in a subagent, because its hook's output would go to its parent."""
+    """Replace the mark. While a message waits, the next call wakes and delivers it; not in a
+    subagent, because its hook's output would go to its parent."""
     if places.has_outbox(folder):
         made.owed |= OWED_TO_MODEL
         made.above = made.above if state.agent_id else WAKE_NEXT
@@ -89,7 +89,7 @@ def rouse(folder: str, state: State) -> None:
 
 
 def owed_to(state: State) -> int:
-    """Who is owed a word: the user, the model (a brief; not in a subagent), a team server."""
+    """Flags: who has unread messages (the model's brief: not in a subagent)."""
     brief = bool(state.second_brief) and not state.agent_id
     words = OWED_TO_USER * bool(state.owed or state.restored) + OWED_TO_MODEL * brief
     return words + OWED_TO_SERVER * bool(state.team)

@@ -215,7 +215,7 @@ def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[
 
 
 def _is_over(one: OutboxEntry, now_ms: int) -> bool:
-    """Expire old messages. One that was said and may still arrive gets as long again."""
+    """Expire old messages. A message that was printed and may still arrive gets twice the time."""
     if one.state == WAITING and one.sayings >= MOST_SAYINGS:
         return True
     grace = one.expires_ms - one.created_ms if one.state == SAID else 0
@@ -297,7 +297,7 @@ def _speaking(folder: str) -> int:
 
 
 def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
-    """Add messages that are not there and were not heard. The next hook wakes while any waits."""
+    """Add messages that are new and were not delivered. The next hook wakes while any waits."""
     with lock_state(folder) as state:
         box = load(folder)
         known = {bare(one.id) for one in box.entries}

@@ -13,8 +13,7 @@ SKIPPED = ("unknown", "torn", "oversized")
 
 
 class TokenUse(NamedTuple):
-    """Tokens as the model's provider counts them: what was sent anew, what came back, what was
-    read from its cache and what was written to it."""
+    """Tokens as the model's provider counts them: input, output, cache reads and cache writes."""
 
     input: int = 0
     output: int = 0

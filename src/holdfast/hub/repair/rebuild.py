@@ -112,7 +112,7 @@ def forget(store: Store, sources: Iterable[str]) -> None:
 
 
 def _forget(connection: Connection, sources: Sequence[str], session_id: str) -> None:
-    """Under the lock of each source: whoever ingests a batch of one is done, or begins again."""
+    """Hold the lock of each source: a process that ingests one has finished, or starts over."""
     for source in sorted(sources):
         lock_source(connection, source)
     connection.execute(sa.delete(positions).where(positions.c.source.in_(sources)))

@@ -25,7 +25,7 @@ def id_of(path: str) -> str:
 
 
 def name_of(path: str) -> str | None:
-    """The name of a project that nobody has named: that of its folder."""
+    """The default name of a project is that of its folder."""
     return path.rstrip("/").rpartition("/")[2][:MOST_NAME] or None
 
 

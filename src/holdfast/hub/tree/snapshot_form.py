@@ -44,7 +44,7 @@ def normalize(snapshot: Any) -> dict[str, Any]:
 
 
 def with_public_trigger(snapshot: Any) -> Any:
-    """Return the snapshot with the word that clients know for whoever saved it by himself."""
+    """Return the snapshot with the trigger that clients know for a save that nobody asked for."""
     if isinstance(snapshot, dict) and snapshot.get("trigger") in AUTOMATIC:
         return {**snapshot, "trigger": AUTOMATIC[0]}
     return snapshot

@@ -113,7 +113,7 @@ def _way_out(other: OtherHoldfast) -> str:
 
 
 def _broken_settings(unusable: dict[Path, InstallError]) -> list[str]:
-    """Settings files that nobody can read, each with the reason."""
+    """Settings files that cannot be read, each with the reason."""
     return [
         f"{error}; fix the file: Claude Code cannot read it either"
         for error in unusable.values()
