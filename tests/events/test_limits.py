@@ -173,7 +173,7 @@ def test_what_was_cleared_is_no_fall_in_the_forecast(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("W9")
-def test_limits_learned_by_the_previous_release_are_removed(tmp_path: Path, own_home: Path) -> None:
+def test_limits_of_another_version_are_not_used(tmp_path: Path, own_home: Path) -> None:
     key = f"{OPUS}|2.1.17|{{}}"
     rows = [[key, 60_364, "u1"], [key, 56_973, "u2"], [key, 57_100, "u3"]]
     seen = own_home / ".holdfast" / "seen.json"
@@ -184,7 +184,6 @@ def test_limits_learned_by_the_previous_release_are_removed(tmp_path: Path, own_
     )
     fire("PostToolUse", path, tool_use_id="t1")
     assert _status()["edge_tokens"] == 155_000
-    assert json.loads(seen.read_text()) == {"version": 2, "forgotten_ms": 0, "observations": []}
 
 
 @pytest.mark.slow

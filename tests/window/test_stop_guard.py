@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.window.stop_guard import (
-    LIVE_MS,
-    StopFacts,
-    failed_tools,
-    judge,
-    running_agents,
-)
-from holdfast.wire.spool import SpoolLine
+from holdfast.window.stop_guard import StopFacts, judge
+from holdfast.wire.spool import LIVE_MS, SpoolLine, failed_tools, running_agents
 
 COMMAND = "/opt/holdfast/bin/holdfast"
 

@@ -15,7 +15,7 @@ from holdfast.record.reader import RecordReader
 from holdfast.redact import redact
 from holdfast.window import stop_guard
 from holdfast.window.state import State
-from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, StopFacts
+from holdfast.window.stop_guard import StopFacts
 from holdfast.wire import log, places, spool
 from holdfast.wire.errors import describe
 from holdfast.wire.log import inert
@@ -56,12 +56,12 @@ def _running(
     state: State, folder: str, lines: list[spool.SpoolLine], now_ms: int, payload: Mapping[str, Any]
 ) -> list[str]:
     """Running subagents: from the hooks' lines, Claude Code's list, and the store."""
-    agents = stop_guard.running_agents(lines, now_ms)
+    agents = spool.running_agents(lines, now_ms)
     known = {line.tool_use_id for line in lines if line.flags == "agent"}
     for one in _background(payload):
         agents.setdefault(one[0], one[1])
     work = read_projection(folder) if folder else {}
-    for part in running(work) if now_ms - work.get("at_ms", 0) < LIVE_MS else ():
+    for part in running(work) if now_ms - work.get("at_ms", 0) < spool.LIVE_MS else ():
         name = text(part, "agent_id") or text(part, "id")
         if name not in known:
             agents.setdefault(name, text(part, "agent_type"))
@@ -81,7 +81,7 @@ def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _errors(state: State, folder: str, lines: list[spool.SpoolLine]) -> list[str]:
     """Commands that failed and have not passed since; for other tools, the last call counts."""
-    failed = stop_guard.failed_tools(lines)
+    failed = spool.failed_tools(lines)
     commands = _failing(state, folder)
     if commands is None:
         return [_quote(tool) for tool in failed]
@@ -100,7 +100,7 @@ def _failing(state: State, folder: str) -> list[str] | None:
     return [
         f"`{_quote(line)}`"
         for line, failed in commands.failing(facts)
-        if facts.op - failed.place.op < OPERATIONS
+        if facts.op - failed.place.op < spool.OPERATIONS
     ]
 
 

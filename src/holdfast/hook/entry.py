@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LEAN = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"))
 MOST_PAYLOAD = 64 << 20
 FIRST_LOOK_TOKENS = 25_000  # below it, a session without a tool call is not judged yet
-STOP_ANSWERS = 10  # an older failure no longer holds up a stop
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -168,8 +167,8 @@ def _may_object(moment: Moment) -> bool:
         return True
     if places.runs_subtasks(moment.folder):
         return True
-    lately = spool.end(moment.folder, spool.STOP_BYTES)
-    return spool.has_agent_out(lately) or spool.has_failure(lately, STOP_ANSWERS)
+    lately = spool.recent(moment.folder, spool.STOP_BYTES)
+    return bool(spool.running_agents(lately, moment.now_ms) or spool.failed_tools(lately))
 
 
 def _settings_changed(moment: Moment) -> bool:

@@ -1,7 +1,6 @@
 """Automatic compactions seen on this machine: evidence of where the client really compacts.
 
-Stored in `seen.json`, version 2. Version 1 also held microcompactions, and nothing in the file told
-them apart. So all its rows are dropped; the next compactions are learned again.
+Stored in `seen.json`. A file of another version is not read: limits are learned again.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ class Observed(NamedTuple):
 
     observations: tuple[Observation, ...] = ()
     forgotten_ms: int = 0
-    is_current: bool = True  # False: written by a release that took microcompactions in
 
     def pre_tokens(self, wanted: Conditions, new: Iterable[Observation] = ()) -> list[int]:
         known = {one.boundary: one for one in (*self.observations, *self.not_forgotten(new))}
@@ -75,8 +73,6 @@ def load() -> Observed:
 
 
 def _decode(value: Any) -> Observed:
-    if value["version"] == 1:
-        return Observed(is_current=False)
     if value["version"] != VERSION:
         return Observed()
     rows = [
@@ -96,10 +92,7 @@ def add(new: Iterable[Observation]) -> None:
     found = load()
     boundaries = {one.boundary for one in found.observations}
     fresh = [one for one in found.not_forgotten(new) if one.boundary not in boundaries]
-    if not found.is_current:
-        words = "limits learned by an earlier release were dropped: microcompactions were among"
-        log.add("INFO", "limits", f"{words} them")
-    if fresh or not found.is_current:
+    if fresh:
         _save([*found.observations, *fresh][-MOST:], found.forgotten_ms)
 
 

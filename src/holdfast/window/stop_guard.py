@@ -3,14 +3,10 @@ objects once. Values in, a verdict out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.wire.spool import SpoolLine
-
 UNSAVED = 0.20  # share of the edge used since the last checkpoint
-OPERATIONS = 10
-LIVE_MS = 6 * 3_600_000  # an agent that never reported its end is not waited for any longer
 MOST_NAMED = 3
 # The last message of a turn is its result, also that of `claude -p`: a model that is only told to
 # stop again ends with "Nothing left to do."
@@ -76,33 +72,6 @@ def _failed(names: Sequence[str]) -> str:
 def _name_some(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return ", ".join(names[:MOST_NAMED]) + more
-
-
-def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
-    """Agents that started and have not stopped, by id, with their type.
-
-    A restarted session has none: they ended with their process.
-    """
-    found: dict[str, SpoolLine] = {}
-    for line in lines:
-        if line.event == "SubagentStart":
-            found[line.tool_use_id] = line
-        elif line.event == "SubagentStop":
-            found.pop(line.tool_use_id, None)
-        elif line.event == "SessionStart" and not line.flags.startswith("compacting"):
-            found.clear()
-    return {one: line.tool for one, line in found.items() if now_ms - line.ms < LIVE_MS}
-
-
-def failed_tools(lines: Sequence[SpoolLine]) -> list[str]:
-    """Tools whose last call failed, among the last ten operations."""
-    answers = dict.fromkeys(line.answer_id for line in lines if line.tool_use_id and line.answer_id)
-    recent = set(list(answers)[-OPERATIONS:])
-    last: dict[str, str] = {}
-    for line in lines:
-        if line.event.startswith("PostToolUse") and line.answer_id in recent:
-            last[line.tool] = line.event
-    return [tool for tool, event in last.items() if event == "PostToolUseFailure"]
 
 
 def unsaved_ratio(used_tokens: int, saved_tokens: int, edge_tokens: int) -> float:

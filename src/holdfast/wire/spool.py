@@ -12,12 +12,18 @@ import os
 
 from holdfast.wire import places
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 VERSION = "v2"
 FIELDS = {"v1": 9, "v2": 10}
 ROTATE_BYTES = 2 << 20
 SHORTEST_LINE = 36  # bytes; so that "not before five more lines" can be said in bytes
 RECENT_BYTES = 4096
-STOP_BYTES = 256 << 10  # looked at for agents and failures before a turn ends
+STOP_BYTES = 64 << 10  # looked at for agents and failures before a turn ends
+OPERATIONS = 10  # an older failure no longer holds up a stop
+LIVE_MS = 6 * 3_600_000  # an agent that never reported its end is not waited for any longer
 NOTHING = "-"
 LONGEST_ID = 36  # a uuid
 ID_STARTS = ("toolu_", "srvtoolu_", "msg_", "call_", "chatcmpl-")
@@ -132,51 +138,44 @@ def lines(folder: str) -> list[SpoolLine]:
 
 
 def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
-    """The last few lines: what parallel calls left behind a moment ago."""
-    return _parse(end(folder, last_bytes))
-
-
-def end(folder: str, last_bytes: int) -> bytes:
-    """The last bytes; empty if it is not a plain file."""
+    """The last few lines: what parallel calls left behind a moment ago. None if the spool is not a
+    plain file."""
     try:
         fd = places.open_regular(os.path.join(folder, "spool"))
     except OSError:
-        return b""
+        return []
     try:
         size = os.fstat(fd).st_size
-        return os.pread(fd, last_bytes, max(0, size - last_bytes)) if size else b""
+        return _parse(os.pread(fd, last_bytes, max(0, size - last_bytes)))
     finally:
         os.close(fd)
 
 
-def has_agent_out(data: bytes) -> bool:
-    """Whether an agent started and has not stopped, since the session last started."""
-    if b" SubagentStart " not in data:
-        return False
-    out: set[bytes] = set()
-    for line in data.split(b"\n"):
-        if b" SubagentStart " in line:
-            out.add(line.split(b" ")[5])
-        elif b" SubagentStop " in line:
-            out.discard(line.split(b" ")[5])
-        elif b" SessionStart " in line and b" compacting" not in line:
-            out.clear()
-    return bool(out)
+def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
+    """Agents that started and have not stopped, by id, with their type.
+
+    A restarted session has none: they ended with their process.
+    """
+    found: dict[str, SpoolLine] = {}
+    for line in lines:
+        if line.event == "SubagentStart":
+            found[line.tool_use_id] = line
+        elif line.event == "SubagentStop":
+            found.pop(line.tool_use_id, None)
+        elif line.event == "SessionStart" and not line.flags.startswith("compacting"):
+            found.clear()
+    return {one: line.tool for one, line in found.items() if now_ms - line.ms < LIVE_MS}
 
 
-def has_failure(data: bytes, answers: int) -> bool:
-    """Whether a call of one of the last answers failed."""
-    at = data.rfind(b" PostToolUseFailure ")
-    if at < 0:
-        return False
-    since: set[str] = set()
-    texts = data[data.rfind(b"\n", 0, at) + 1 :].decode("ascii", "replace").split("\n")
-    for line in map(parse, texts):  # one by one: eleven answers are enough
-        if line is not None and line.tool_use_id and line.answer_id:
-            since.add(line.answer_id)
-            if len(since) > answers:
-                return False
-    return True
+def failed_tools(lines: Sequence[SpoolLine]) -> list[str]:
+    """Tools whose last call failed, among the last ten operations."""
+    answers = dict.fromkeys(line.answer_id for line in lines if line.tool_use_id and line.answer_id)
+    recent = set(list(answers)[-OPERATIONS:])
+    last: dict[str, str] = {}
+    for line in lines:
+        if line.event.startswith("PostToolUse") and line.answer_id in recent:
+            last[line.tool] = line.event
+    return [tool for tool, event in last.items() if event == "PostToolUseFailure"]
 
 
 def _parse(data: bytes) -> list[SpoolLine]:
