@@ -91,16 +91,6 @@ def test_script_imports_are_found_however_they_are_written() -> None:
     }
 
 
-@pytest.mark.requirement("P2")
-def test_files_that_changed_together_are_found_in_git(repo: Path) -> None:
-    for n in range(3):
-        _commit(repo, f"both {n}", "a.txt", "deep/b.txt")
-    _commit(repo, "alone", "c.txt")
-    found = project_files.find_changed_together(repo, ["a.txt", "deep/b.txt", "c.txt"])
-    assert found == {("a.txt", "deep/b.txt"): 1.0}
-    assert project_files.find_changed_together(repo / "deep", ["b.txt", "a.txt"]) == {}
-
-
 @pytest.mark.requirement("X7")
 def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path) -> None:
     for n in range(2):
@@ -186,12 +176,3 @@ def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, tes
     found = group_files(tmp_path, [test, *others, source, "tests/zz.py"], 3)
     [mine] = [one for one in found.groups if source in one]
     assert test in mine and "source and test" in found.why
-
-
-@pytest.mark.requirement("P2")
-@given(st.integers(4, 60), st.integers(3, 9), st.integers(1, 7))
-def test_no_part_is_left_with_one_file(count: int, most: int, folders: int) -> None:
-    files = [f"f{n % folders}/{n}.txt" for n in range(count)]
-    found = group_files(Path("/nowhere"), files, most).groups
-    assert sorted(file for one in found for file in one) == sorted(files)
-    assert all(2 <= len(one) <= most for one in found) or len(found) == 1

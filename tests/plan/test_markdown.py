@@ -227,51 +227,6 @@ def test_a_document_that_is_no_plan_is_refused_with_the_way_on(text: str, words:
     assert "/holdfast:plan docs/design.md" in error.value.named("docs/design.md").hint
 
 
-SPEC_KIT = """
-# Tasks: User Authentication
-
-**Prerequisites**: plan.md (required), spec.md
-
-## Format: `[ID] [P?] [Story] Description`
-- **[P]**: Can run in parallel
-
-## Phase 1: Setup
-**Purpose**: Basic structure
-- [ ] T001 Create the project
-- [ ] T002 [P] Configure linting
-
-**Checkpoint**: Foundation ready
-
-## Phase 2: User Story 1 - Login
-### Tests for User Story 1
-- [ ] T003 [P] [US1] Contract test for /login in tests/test_login.py
-
-## Dependencies & Execution Order
-- Setup (Phase 1): No dependencies
-
-## Parallel Example
-```bash
-Task: "- [ ] T009 Contract test"
-```
-
-## Implementation Strategy
-1. Complete Phase 1
-
-## Notes
-- [P] tasks = different files
-"""
-
-
-@pytest.mark.requirement("P3")
-def test_a_list_of_spec_kit_is_read_as_it_stands() -> None:
-    plan = _read(SPEC_KIT)
-    assert [task.id for task in plan.tasks] == ["T001", "T002", "T003"]
-    assert [task.parallel for task in plan.tasks] == [False, True, True]
-    assert plan.tasks[2].section.startswith("Phase 2: User Story 1 - Login > Tests")
-    assert plan.title == "Tasks: User Authentication"
-    assert "Complete Phase 1" in plan.description
-
-
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize("heading", ["## Tasks", "# Tasks: the shop", "### tasks"])
 def test_below_a_heading_tasks_only_its_boxes_are_read(heading: str) -> None:

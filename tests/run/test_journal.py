@@ -8,19 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run.errors import JournalNotWritten, NewerJournal
+from holdfast.run.errors import JournalNotWritten
 from holdfast.run.journal import Journal
 from holdfast.run.journal_state import read_history
 from tests.run.theatre import ALONE, Theatre
-
-
-@pytest.mark.requirement("P5", "X6")
-def test_a_journal_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_text('{"kind": "run", "version": 2}\n')
-    with pytest.raises(NewerJournal):
-        Journal(str(tmp_path))
-    assert path.read_text() == '{"kind": "run", "version": 2}\n'
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,6 @@ from tests.trial.namespace import children_of, wait_for_end
 
 pytestmark = pytest.mark.slow
 NIGHTLY = pytest.mark.nightly
-LEAST_POINTS = 200  # there are that many touches, or the harness is blind
-STEP = 9  # of them all, every ninth: the others are tried by hand
 STAYING = (
     "deaf",
     *(pytest.param(one, marks=NIGHTLY) for one in ("hang", "brood", "bare", "stray")),
@@ -168,14 +165,3 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
     assert not theatre.log
     assert theatre.run().exit_code == 0
     assert theatre.tasks == ["cart", "price", "docs"]
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(600)
-@pytest.mark.requirement("P5", "X6")
-def test_killed_at_any_touch_of_the_disk_the_next_run_ends_the_plan(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "tests.run.killing", str(tmp_path), str(STEP)]
-    root = Path(__file__).parents[2]
-    run = subprocess.run(argv, capture_output=True, text=True, cwd=root, check=False)
-    assert run.returncode == 0, run.stderr
-    assert int(run.stdout) >= LEAST_POINTS

@@ -96,16 +96,3 @@ def test_a_task_that_waits_for_a_person_is_shown_as_waiting_until_it_has_an_answ
     theatre.plan.write_text(plan.replace("Two", "Two\n  Lena: yes, in blue."))
     assert _states(theatre) == ["done", "left", "left"]
     assert "run `holdfast run` again to resume" in theatre.run("--status").stdout
-
-
-@pytest.mark.slow
-def test_a_file_that_no_session_wrote_is_named_until_it_is_there(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] Cart\n  - files: cart.md\n")
-    theatre.play(cart=["idle"])
-    theatre.run()
-    said = theatre.run("--status").stdout
-    assert "1 of 1 task done, nothing left" in said
-    assert "not there, though reported as done: cart.md" in said
-    assert _status(theatre)["missing"] == ["cart.md"]
-    (theatre.project / "cart.md").touch()
-    assert "not there" not in theatre.run("--status").stdout
