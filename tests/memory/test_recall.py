@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from holdfast.memory import engines, locations
 from holdfast.memory.errors import FitsSeveral, NotFound
-from holdfast.memory.expand import expand, read_full_text
+from holdfast.memory.expand import expand
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync_project
 from tests.memory.transcripts import a_memory, a_session, said
@@ -48,7 +47,8 @@ def test_a_result_names_the_lines_it_came_from_and_expands_to_them(project: Path
     whole = expand(first.id, project=str(project))
     assert "Deployments go through the blue pipeline on Tuesdays." in whole.text
     assert "Staging runs" not in whole.text
-    assert whole.text.startswith("<holdfast-brief") and whole.text.endswith("</holdfast-brief>")
+    told = whole.fenced()
+    assert told.startswith("<holdfast-brief") and told.endswith("</holdfast-brief>")
     assert not whole.gone
 
 
@@ -87,16 +87,13 @@ def test_the_start_of_an_id_is_enough_where_it_fits_one(project: Path) -> None:
     a_session(project, "s1", *TALK)
     ids = sorted(one.id for one in recall("staging pipeline", project=str(project)).found)
     first = ids[0]
-    assert expand(first[:-2], project=str(project)).item.id == first
-    assert read_full_text(first[:-2], now_ms=1, project=str(project)).id == first
-    for ask in (expand, partial(read_full_text, now_ms=1)):
-        with pytest.raises(FitsSeveral) as error:
-            ask("turn-", project=str(project))
-        assert error.value.exit_code == 2
+    assert expand(first[:-2], project=str(project)).id == first
+    with pytest.raises(FitsSeveral) as error:
+        expand("turn-", project=str(project))
+    assert error.value.exit_code == 2
+    for word in ("zzz", ""):
         with pytest.raises(NotFound):
-            ask("zzz", project=str(project))
-        with pytest.raises(NotFound):
-            ask("", project=str(project))
+            expand(word, project=str(project))
 
 
 @pytest.mark.requirement("M6", "U3")
@@ -107,11 +104,10 @@ def test_a_start_that_fits_a_segment_and_a_result_fits_several(project: Path) ->
     kept(made)
     a_session(project, "s1", *TALK)
     recall("tide", project=str(project))
-    assert expand("segment-turn", project=str(project)).item.id == "segment-turn_seg_7"
-    assert read_full_text("segment-t", now_ms=1, project=str(project)).id == "segment-turn_seg_7"
-    assert read_full_text("turn_", now_ms=1, project=str(project)).id == "turn_seg_7"
+    assert expand("segment-t", project=str(project)).id == "segment-turn_seg_7"
+    assert expand("turn_", project=str(project)).id == "turn_seg_7"
     with pytest.raises(FitsSeveral):
-        read_full_text("turn", now_ms=1, project=str(project))
+        expand("turn", project=str(project))
 
 
 @pytest.mark.requirement("M6")
@@ -122,8 +118,8 @@ def test_a_long_turn_is_expanded_piece_by_piece_without_a_gap(project: Path) -> 
     offset, parts = 0, []
     while True:
         piece = expand(first.id, project=str(project), most_chars=5_000, offset=offset)
-        parts.append(piece.text.split("\n", 2)[2].rsplit("\n", 1)[0])
-        offset = piece.more
+        parts.append(piece.text)
+        offset = piece.next_offset
         if not offset:
             break
     assert "".join(parts) == f"user: tell me\nmodel: zebra {words}"

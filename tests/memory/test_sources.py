@@ -288,7 +288,7 @@ def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> N
 def test_a_segment_expands_by_its_own_id_before_anything_was_searched(project: Path) -> None:
     path = a_session(project, "s1", "what about the buoy?", "It is red.")
     library.keep(a_segment(project, "s1_seg_1", "buoy: red", str(path)), NOW_MS)
-    assert "what about the buoy?" in expand("s1_seg_1", project=str(project)).text
+    assert "what about the buoy?" in expand("segment-s1_seg_1", project=str(project)).text
 
 
 @pytest.mark.store

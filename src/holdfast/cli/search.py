@@ -9,7 +9,6 @@ import math
 import re
 import shlex
 import sys
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,11 +22,11 @@ from holdfast.text.numbers import short
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
-    from holdfast.memory.expand import Expanded, FullText
     from holdfast.memory.results import FoundItem, SearchAnswer
     from holdfast.memory.sync import IndexStatus
 
 ASKED_CHARS = 160
+LONGER_PAGE_CHARS = 8_000
 FILL_SECONDS, PATIENT_SECONDS = 4.0, 15.0  # of making vectors; on a terminal, where it is shown
 ORIGINS = {
     "memory": "memory",
@@ -105,9 +104,7 @@ def search(
     from holdfast.memory.words import parse_query
 
     if item_id:
-        from holdfast.memory.expand import expand
-
-        return _show_expanded(expand(item_id, project=project, offset=offset), as_json)
+        return _expand(item_id, project, offset, LONGER_PAGE_CHARS, "", as_json)
     if filling:
         _fill(project)
     if asked_status or (filling and not query):
@@ -184,17 +181,6 @@ def _show(answer: SearchAnswer, as_json: bool, all_projects: bool) -> None:
         say(line, err=True)
 
 
-def _show_expanded(found: Expanded, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(found.plain()))
-        return
-    click.echo(fence.inside(found.text) if sys.stdout.isatty() else found.text)
-    for note in found.notes:
-        say(f"note: {inert(note)}", err=True)
-    if found.more:
-        say(f"more: holdfast search --expand {found.item.id} --offset {found.more}", err=True)
-
-
 def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], list[str]]:
     """Return the lines for stdout, and those for stderr."""
     from holdfast.memory.recall import NO_ITEMS
@@ -268,15 +254,21 @@ def _where(one: FoundItem) -> str:
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
     tool call whose result was cleared, of a segment, or of what a search found."""
-    from holdfast.memory.expand import read_full_text
+    _expand(word, "", offset, max_chars, find, as_json)
 
-    now_ms = int(time.time() * 1000)
-    found = read_full_text(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
+
+def _expand(
+    word: str, project: str, offset: int, most_chars: int, find: str, as_json: bool
+) -> None:
+    from holdfast.memory.expand import expand as read_full
+
+    found = read_full(word, project=project, offset=offset, most_chars=most_chars, find=find)
     if as_json:
-        click.echo(json.dumps(found._asdict()))
+        click.echo(json.dumps(found.plain()))
         return
-    if found.text:
-        click.echo(found.text if found.kind == "output" else _fenced(found))
+    if found.text:  # an output is printed as it is, so that it can be piped
+        is_plain = found.kind == "output" or sys.stdout.isatty()
+        click.echo(found.text if is_plain else found.fenced())
     for note in found.notes:
         say(f"note: {inert(note)}", err=True)
     if found.next_offset:
@@ -284,11 +276,3 @@ def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> 
             f" --find {shlex.quote(find)}" if find else ""
         )
         say(f"more: holdfast expand {found.id} {going_on}", err=True)
-
-
-def _fenced(found: FullText) -> str:
-    """Fence the words of a session, unless a person reads them. The output of a tool is printed as
-    it is, so that it can be piped."""
-    if sys.stdout.isatty():
-        return found.text
-    return "\n".join([fence.opening(found.origin), found.text, fence.closing()])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -27,110 +27,123 @@ from holdfast.wire.errors import HoldfastError
 if TYPE_CHECKING:
     from holdfast.record.turn_part import TurnPart
 
-USUAL_CHARS = 8_000
+T = TypeVar("T")
 MOST_CHARS = 2_000_000  # of the turns; of one output a tenth
 FENCE_CHARS = 400
-MOST_SEARCHED = 10_000_000
 MOST_TRANSCRIPTS = 20  # searched for one tool result
-T = TypeVar("T")
 
 
-class Expanded(NamedTuple):
-    """The original turns, fenced as reference. `more` is the offset of the next part; 0 at the
-    end."""
+class FullText(NamedTuple):
+    """A text, or a part of one. Callers show it in a fence that names its `origin`.
+    `next_offset` is where the next part begins; 0 at the end."""
 
-    item: Item
+    id: str
+    kind: str
     text: str
-    gone: bool  # the transcript is gone: the text is what was saved
-    more: int
-    notes: list[str]
+    origin: str
+    next_offset: int = 0
+    notes: tuple[str, ...] = ()
+    gone: bool = False  # the transcript is gone: the text is what was saved
+    item: Item | None = None  # what a search found
+
+    def fenced(self) -> str:
+        return "\n".join([fence.opening(self.origin), self.text, fence.closing()])
 
     def plain(self) -> dict[str, Any]:
+        """Return it as JSON types, with where it was said."""
+        rest = {name: value for name, value in self._asdict().items() if name != "item"}
+        item = self.item
         return {
-            "id": self.item.id,
-            "kind": self.item.kind,
-            "session": self.item.session,
-            "source": self.item.file,
-            "turns": [self.item.first_turn, self.item.last_turn] if self.item.first_turn else [],
-            "gone": self.gone,
-            "text": self.text,
-            "more": self.more,
-            "notes": self.notes,
+            **rest,
+            "session": item.session if item else "",
+            "source": item.file if item else "",
+            "turns": [item.first_turn, item.last_turn] if item and item.first_turn else [],
         }
 
 
 def expand(
-    item_id: str, *, project: str = "", most_chars: int = USUAL_CHARS, offset: int = 0
-) -> Expanded:
-    """Return the original turns from character `offset` on, or the stored text if they are gone.
-    The start of an id is enough if it is unique."""
-    item, notes = _find(item_id, locations.resolve(project))
-    text, more = _original(item)
-    notes += more
-    if item.kind == SEGMENT:  # it stays warm for longer
-        library.note_access(item.id.removeprefix(f"{SEGMENT}-"), int(time.time() * 1000))
-    gone = bool(not text and item.first_turn)
-    text = text or "\n".join(map(fence.line, filter(None, (item.title, item.text, item.more))))
-    end = offset + max(1, most_chars)
-    shown = text[offset:end]
-    origin = f"{item.kind} {item.id}, {item.origin}"
-    whole = "\n".join([fence.opening(fence.flat(origin, FENCE_CHARS)), shown, fence.closing()])
-    return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
+    word: str, *, project: str = "", offset: int = 0, most_chars: int = PAGE_CHARS, find: str = ""
+) -> FullText:
+    """Return what is behind an id, or behind the only id that begins with this word, from character
+    `offset` on; with `find`, only lines that contain these words."""
+    whole = _read(word, locations.resolve(project))
+    if find.strip():
+        found = outputs.excerpt_with(whole.text, find, offset, most_chars)
+    else:
+        found = outputs.excerpt_at(whole.text, offset, most_chars)
+    notes = list(whole.notes)
+    if not found.text and find.strip() and not found.chars:
+        notes.append(f"no line holds {fence.flat(find, 80)!r}")
+    elif not found.text and offset >= found.chars:
+        notes.append(f"it ends at character {found.chars:,}: there is nothing from {offset:,} on")
+    return whole._replace(
+        text=fence.clean(found.text),
+        origin=fence.flat(f"{whole.kind} {whole.id}{whole.origin}", FENCE_CHARS),
+        next_offset=found.next_offset,
+        notes=tuple(notes),
+    )
 
 
-def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
-    """Find an entry by its id, or by a segment's id as other commands print it. If it is not found,
-    the index is brought up to date and asked again."""
+def _read(word: str, project: str) -> FullText:
+    """Read the whole text, and behind a comma where it is from."""
+    if outputs.is_output(word):
+        return FullText(word, "output", outputs.load(word).text, "")
+    if lookup.is_id(word):
+        return _result(word, project)
+    if segment := library.find(word):
+        _note_access(word)
+        origin = "" if library.is_own(segment) else f", {formats.FOREIGN}"
+        return FullText(word, "segment", formats.render(segment), origin)
+    return _read_entry(word, project)
+
+
+def _read_entry(word: str, project: str) -> FullText:
+    """Read an entry of an index. If nothing begins with the word, the index is brought up to date
+    and asked again."""
     notes: list[str] = []
-    for is_fresh in (False, True):
+    for is_fresh in (False, True) if word else ():
         if is_fresh:
             with suppress(HoldfastError):
                 sync_project(project, seconds=SYNC_SECONDS)
-        for name in (item_id, f"{SEGMENT}-{item_id}"):
-            item, notes = _find_item(name, project)
-            if item:
-                return item, notes
-    error = Forgotten if item_id.startswith(f"{TURN}-") else NotFound
-    raise error("; ".join([f"there is no {fence.flat(item_id, 80)!r}", *notes]))
+        notes = []
+        if item := next(_ask_indexes(lambda one: one.find(word), project, notes), None):
+            return _entry(item, notes)
+        begun = {one.segment_id for one in library.find_by_prefix(word)}
+        begun.update(outputs.find_ids(word))
+        begun.update(*_ask_indexes(lambda one: one.beginning(word, 2), project, notes))
+        if len(begun) > 1:
+            raise FitsSeveral(f"several ids begin with {fence.flat(word, 80)}")
+        if begun:
+            return _read(begun.pop(), project)
+    error = Forgotten if word.startswith(f"{TURN}-") else NotFound
+    raise error("; ".join([f"there is no {fence.flat(word, 80)!r}", *notes]))
 
 
-def _find_item(name: str, project: str) -> tuple[Item | None, list[str]]:
-    found, notes = _ask_indexes(lambda one: one.find(name), project)
-    if item := next(found, None):
-        return item, notes
-    meant = _only(name, _ids_beginning(name, project))
-    return _find_item(meant, project) if meant else (None, notes)
+def _entry(item: Item, notes: list[str]) -> FullText:
+    text, more = _original(item)
+    if item.kind == SEGMENT:
+        _note_access(item.id.removeprefix(f"{SEGMENT}-"))
+    gone = bool(not text and item.first_turn)
+    text = text or "\n".join(map(fence.line, filter(None, (item.title, item.text, item.more))))
+    told = (*notes, *more)
+    return FullText(item.id, item.kind, text, f", {item.origin}", 0, told, gone, item)
 
 
-def _ids_beginning(start: str, project: str) -> list[str]:
-    """List ids that begin with `start`, enough of them to tell whether it is unique."""
-    found, _ = _ask_indexes(lambda one: one.beginning(start, 2), locations.resolve(project))
-    return sorted({item_id for some in found for item_id in some}) if start else []
+def _note_access(segment_id: str) -> None:
+    """A segment that is read stays warm for longer."""
+    library.note_access(segment_id, int(time.time() * 1000))
 
 
-def _only(start: str, ids: Sequence[str]) -> str:
-    """Return the only id that `start` fits; empty if there is none. Raises FitsSeveral."""
-    if len(set(ids)) > 1:
-        raise FitsSeveral(f"several ids begin with {fence.flat(start, 80)}")
-    return ids[0] if ids else ""
-
-
-def _ask_indexes(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:
-    """Ask each index in turn. The notes list those that could not be asked, and are complete once
-    all answers were read."""
-    notes: list[str] = []
-
-    def answers() -> Iterator[T]:
-        for index in _indexes(project, notes):
-            try:
-                found = ask(index)
-            except OfIndex as error:
-                notes.append(f"left out: {error}")
-                continue
-            if found:
-                yield found
-
-    return answers(), notes
+def _ask_indexes(ask: Callable[[Index], T | None], project: str, notes: list[str]) -> Iterator[T]:
+    """Ask each index in turn; note those that could not be asked."""
+    for index in _indexes(project, notes):
+        try:
+            found = ask(index)
+        except OfIndex as error:
+            notes.append(f"left out: {error}")
+            continue
+        if found:
+            yield found
 
 
 def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
@@ -193,80 +206,16 @@ def _render(part: TurnPart) -> Iterator[str]:
     yield from (text for _, text in sorted(held, key=lambda one: one[0]))
 
 
-class FullText(NamedTuple):
-    """A part of a full text. Callers show it in a fence that names its `origin`.
-    `next_offset` is where the next part begins; 0 at the end."""
-
-    id: str
-    kind: str
-    text: str
-    origin: str
-    next_offset: int = 0
-    notes: tuple[str, ...] = ()
-
-
-class _Text(NamedTuple):
-    id: str
-    kind: str
-    whole: str
-    source: str = ""
-    notes: tuple[str, ...] = ()
-
-
-def read_full_text(
-    word: str,
-    *,
-    now_ms: int,
-    project: str = "",
-    offset: int = 0,
-    most_chars: int = PAGE_CHARS,
-    find: str = "",
-) -> FullText:
-    """Return the text from character `offset` on; with `find`, only lines that contain these
-    words."""
-    text = _text(word, now_ms, project)
-    if find.strip():
-        found = outputs.excerpt_with(text.whole, find, offset, most_chars)
-    else:
-        found = outputs.excerpt_at(text.whole, offset, most_chars)
-    notes = list(text.notes)
-    if not found.text and find.strip() and not found.chars:
-        notes.append(f"no line holds {fence.flat(find, 80)!r}")
-    elif not found.text and offset >= found.chars:
-        notes.append(f"it ends at character {found.chars:,}: there is nothing from {offset:,} on")
-    origin = fence.flat(f"{text.kind} {text.id}{text.source}", FENCE_CHARS)
-    shown = fence.clean(found.text)
-    return FullText(text.id, text.kind, shown, origin, found.next_offset, tuple(notes))
-
-
-def _text(word: str, now_ms: int, project: str) -> _Text:
-    """Read the text behind an id, or behind the only id that begins with this word."""
-    if outputs.is_output(word):
-        return _Text(word, "output", outputs.load(word).text)
-    if lookup.is_id(word):
-        return _result(word, project)
-    segment = library.find(word)
-    if segment is not None:
-        library.note_access(word, now_ms)
-        origin = "" if library.is_own(segment) else f", {formats.FOREIGN}"
-        return _Text(word, "segment", formats.render(segment), origin)
-    if (meant := _meant(word, project)) != word:
-        return _text(meant, now_ms, project)
-    item = expand(word, project=project, most_chars=MOST_SEARCHED)
-    source = f", {item.item.origin}"
-    return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
-
-
-def _result(word: str, project: str) -> _Text:
+def _result(word: str, project: str) -> FullText:
     """Return the result of a tool call, even if the client has cleared it from the window since.
     The newest transcripts are searched first, because most requests are about them."""
-    known = sessions.transcripts(locations.resolve(project))
+    known = sessions.transcripts(project)
     plain = [path for path in known if not path.endswith(".gz")]
     for path in sorted(plain, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
         with suppress(OSError):
             for one in lookup.find_calls(Path(path), [word]):
                 text = redact(f"{name_call(one.use)}\n{one.result.text}")
-                return _Text(word, "tool result", text, f", {path}")
+                return FullText(word, "tool result", text, f", {path}")
     raise NotFound(f"no transcript of this project has the result of {fence.flat(word, 80)!r}")
 
 
@@ -274,12 +223,3 @@ def _changed(path: str) -> float:
     with suppress(OSError, ValueError):
         return os.stat(path).st_mtime  # noqa: PTH116
     return 0.0
-
-
-def _meant(start: str, project: str) -> str:
-    """Return the only id of any kind that begins with `start`; `start` itself if there is none."""
-    items = _ids_beginning(start, project)
-    if start in items or not start:
-        return start
-    named = (one.segment_id for one in library.find_by_prefix(start))
-    return _only(start, [*outputs.find_ids(start), *named, *items]) or start

@@ -15,7 +15,7 @@ from holdfast.mcp.tool_table import (
     RememberArguments,
 )
 from holdfast.memory import recall, topic_store
-from holdfast.memory.expand import read_full_text
+from holdfast.memory.expand import expand
 from holdfast.memory.results import FoundItem
 
 
@@ -48,13 +48,8 @@ def _result_row(one: FoundItem) -> dict[str, Any]:
 
 
 def answer_expand(asked: ExpandArguments) -> ToolAnswer:
-    found = read_full_text(
-        asked.id,
-        now_ms=int(time.time() * 1000),
-        project=client_session.project(),
-        offset=asked.offset,
-        find=asked.find,
-    )
+    project = client_session.project()
+    found = expand(asked.id, project=project, offset=asked.offset, find=asked.find)
     fields = {
         "id": found.id,
         "kind": found.kind,

@@ -18,6 +18,7 @@ from holdfast.memory.expand import expand
 
 router = Router(prefix="/api/search", tags=["search"])
 Kind = Literal["memory", "checkpoint", "segment", "decision", "message", "turn"]
+PAGE_CHARS = 8_000
 NOWHERE = "nothing to search yet: no session was found on this machine"
 
 
@@ -134,7 +135,12 @@ async def source(
     where = locations.resolve(project) if project else await _any_project()
     if where not in known:
         raise NotThere("Project on this machine")
-    look = lambda: expand(item_id, project=where, offset=offset).plain()  # noqa: E731
+
+    def look() -> dict[str, Any]:
+        found = expand(item_id, project=where, offset=offset, most_chars=PAGE_CHARS)
+        told = {**found.plain(), "text": found.fenced(), "more": found.next_offset}
+        return {name: told[name] for name in SearchSource.model_fields}
+
     return respond(await read_files(_of_index, look))
 
 
