@@ -292,7 +292,7 @@ def test_a_search_of_every_project_finds_sessions_newer_than_an_index(
             monkeypatch.setattr(sync, "SYNC_SECONDS", 0.0)
         found = run(colour, "--all-projects", "--keyword")
         assert (found.exit_code == 0) is (name == "s2")
-    assert "note: not brought up to date: 1 project; a search with --project DIR" in found.stderr
+    assert "note: not brought up to date: 1 project; search again for all" in found.stderr
 
 
 @pytest.mark.requirement("U3", "M6")
@@ -303,7 +303,7 @@ def test_projects_for_which_there_was_no_time_are_counted(
         _a_project(tmp_path / name, "The buoy is painted vermilion.")
     monkeypatch.setattr(sync, "SYNC_SECONDS", 0.0)
     late = run("vermilion", "--all-projects")
-    assert "note: not searched yet: 2 projects; search again for all" in late.stderr
+    assert "note: not brought up to date: 2 projects; search again for all" in late.stderr
 
 
 @pytest.mark.requirement("M2", "U3")

@@ -39,7 +39,6 @@ HYBRID, KEYWORD = "hybrid", "keyword"
 NO_ITEMS = "nothing to search yet: this project has no session"
 # A weak match is reported, not left out, because its score does not tell an answer from none.
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
-READS_THE_REST = "a search with --project DIR reads the rest"
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -125,9 +124,9 @@ def _open_indexes(
 
 
 def _sync_others(project: str, notes: list[str], seconds: float, report: Report) -> None:
-    """Make the indexes of known projects that have none, and bring the others up to date, as far as
-    time allows; note what was not. A team's database gets none of them unasked: only a search in a
-    project's folder adds it there."""
+    """Bring the indexes of all known projects up to date, as far as time allows; note what was
+    not. A team's database gets none of them unasked: only a search in a project's folder adds it
+    there."""
     if engines.is_shared():
         shared = {project, *(one.project for one in engines.other_indexes(project, []))}
         if missing := len(sessions.known_projects() - shared):
@@ -137,44 +136,24 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
             )
         return
     give_up = time.monotonic() + seconds
-    missing_ones = [one for one in reversed(sync.unindexed_projects()) if one != project]
-    known = sorted(sync.indexed_projects() - {project}, key=_changed_ms, reverse=True)
-    new = _sync_until(give_up, missing_ones, notes, report)
-    old = _sync_until(give_up, known, [], report)  # the search itself reports a damaged one
-    for left, state, hint in (
-        (new.partly, "not read to the end yet", READS_THE_REST),
-        (new.waiting, "not searched yet", "search again for all"),
-        (old.partly + old.waiting, "not brought up to date", READS_THE_REST),
-    ):
-        if left:
-            notes.append(f"{state}: {counted(left, 'project')}; {hint}")
-
-
-class _Unsynced(NamedTuple):
-    partly: int  # projects that were read in part
-    waiting: int  # projects there was no time for
-
-
-def _sync_until(
-    give_up: float, projects: Sequence[str], notes: list[str], report: Report
-) -> _Unsynced:
-    """Bring indexes up to date until a time; count those that are not."""
-    partly = 0
-    for at, one in enumerate(projects):
+    known = (sessions.known_projects() | sync.indexed_projects()) - {project}
+    others = sorted((one for one in known if not sync.is_empty(one)), key=_new_first)
+    left = 0
+    for at, one in enumerate(others):
+        report(at, len(others) - at)
         seconds = give_up - time.monotonic()
-        if seconds <= 0:
-            return _Unsynced(partly, len(projects) - at)
-        report(at, len(projects) - at)
         try:
-            partly += bool(sync.sync_index(engines.local(one), seconds=seconds).left)
-        except OfIndex as error:
-            notes.append(f"left out: {error}")
-    return _Unsynced(partly, 0)
+            left += seconds <= 0 or bool(sync.sync_index(engines.local(one), seconds=seconds).left)
+        except OfIndex:
+            left += 1
+    if left:
+        notes.append(f"not brought up to date: {counted(left, 'project')}; search again for all")
 
 
-def _changed_ms(project: str) -> int:
-    """When a session of the project began last."""
-    return places.modified_ms(locations.client_folder(project))
+def _new_first(project: str) -> tuple[bool, int]:
+    """Projects without an index have nothing that is found; then those used last."""
+    has_index = bool(locations.stamp(locations.index_file(project)))
+    return has_index, -places.modified_ms(locations.client_folder(project))
 
 
 def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:

@@ -3,7 +3,7 @@
 One file per project: one scope of 1,000,000 items took 144 ms (p95 761 ms) to search, ten of
 100,000 take 13 ms each. Stdlib `sqlite3`, so that a cold search imports little.
 
-The signs of all vectors (48 bytes each) stay in memory; they are loaded once, then only new ones.
+The signs of all vectors (48 bytes each) stay in memory until the index changes.
 The components of the nearest by signs are read from the file.
 """
 
@@ -30,13 +30,11 @@ from holdfast.memory.index import (
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from holdfast.memory.vector import Kept
 
 PIECES_FOR_ONE = 3  # this many pieces are compared in full for each entry that is wanted
 SAMPLE = 2_000  # vectors of which the mean is made
-STALE, MOST_STALE = 0.1, 500  # dropped vectors, from which on the signs are loaded again
 T = TypeVar("T")
 
 
@@ -50,7 +48,8 @@ class Embedded(Index):
         self.lock = threading.RLock()
         self.connection = sqlite_file.open_file(project, self.path)
         self._counted: tuple[object, IndexCounts] = None, IndexCounts()
-        self._forget_signs()
+        self._loaded: object = None  # the version of the index whose signs are loaded
+        self._signs: tuple[Any, Any, Any] | None = None  # numbers, signs, mean of all vectors
 
     def close(self) -> None:
         self.connection.close()
@@ -127,7 +126,7 @@ class Embedded(Index):
     ) -> tuple[Scores, dict[int, NearPiece]]:
         said = self._said(query, many.by_words, wanted)
         vector = vectors.get(self.counts().embedder) if vectors else None
-        if vector is None:
+        if vector is None or not self.counts().vectors:
             return said, {}
         near = self._nearest(vector, many.by_meaning, wanted)
         others = [place for place in said if place not in near]
@@ -165,7 +164,6 @@ class Embedded(Index):
                 ask("DELETE FROM vectors")
                 ask("UPDATE items SET embedded = false")
                 ask("INSERT OR REPLACE INTO about VALUES ('embedder', :name)", name=embedder)
-                self._forget_signs()
 
         self.write(change)
 
@@ -175,21 +173,14 @@ class Embedded(Index):
             [(place, number, *kept) for number, kept in enumerate(made)],
         )
 
-    def _forget_signs(self) -> None:
-        self._loaded: object = None  # the version of the index at that time
-        self._last = 0  # the number of the last vector whose signs are loaded
-        self._numbers: np.ndarray[Any, Any] | None = None
-        self._signs: np.ndarray[Any, Any] | None = None
-        self._mean: np.ndarray[Any, Any] | None = None
-
     def _nearest(self, query: Any, most: int, wanted: SearchFilter) -> dict[int, NearPiece]:
         from holdfast.memory import vector
 
-        self._load_signs()
-        if self._numbers is None or self._signs is None:
+        numbers, signs, _ = self._load_signs()
+        if not len(numbers):
             return {}
-        best = vector.fewest_differences(self._signs, query, most * PIECES_FOR_ONE)
-        chosen = f"number IN ({listing(self._numbers[best].tolist())})"
+        best = vector.fewest_differences(signs, query, most * PIECES_FOR_ONE)
+        chosen = f"number IN ({listing(numbers[best].tolist())})"
         near = self._nearness(query, chosen + self._only(wanted, "place"), **_kinds(wanted))
         return dict(sorted(near.items(), key=lambda one: -one[1].score)[:most])
 
@@ -201,37 +192,31 @@ class Embedded(Index):
         rows = self.ask(f"SELECT place, piece, parts FROM vectors WHERE {chosen}", **values)
         if not rows:
             return {}
-        self._load_signs()
-        near = vector.decode([parts for _, _, parts in rows]) @ (query - self._mean)
+        mean = self._load_signs()[2]
+        near = vector.decode([parts for _, _, parts in rows]) @ (query - mean)
         return best_of(
             (place, piece, score)
             for (place, piece, _), score in zip(rows, near.tolist(), strict=True)
         )
 
-    def _load_signs(self) -> None:
-        """Load the signs of new vectors; all of them if many were dropped."""
-        if (version := self._version()) == self._loaded:
-            return
-        import numpy as np
+    def _load_signs(self) -> tuple[Any, Any, Any]:
+        """Load the signs of all vectors, if the index has changed."""
+        version = self._version()
+        if self._signs is None or version != self._loaded:
+            import numpy as np
 
-        from holdfast.memory import vector
+            from holdfast.memory import vector
 
-        self._loaded = version
-        count, last = self.ask("SELECT count(*), coalesce(max(number), 0) FROM vectors")[0]
-        held = 0 if self._numbers is None else len(self._numbers)
-        if last < self._last or held > count * (1 + STALE) + MOST_STALE:
-            self._forget_signs()
-        query = "SELECT number, bits FROM vectors WHERE number > :last ORDER BY number"
-        if not (rows := self.ask(query, last=self._last)):
-            return
-        numbers = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        signs = np.frombuffer(b"".join(row[1] for row in rows), np.uint64).reshape(len(rows), -1).T
-        if self._numbers is not None and self._signs is not None:
-            numbers = np.concatenate([self._numbers, numbers])
-            signs = np.concatenate([self._signs, signs], axis=1)
-        self._numbers, self._signs, self._last = numbers, np.ascontiguousarray(signs), last
-        some = self.ask("SELECT parts FROM vectors ORDER BY number LIMIT :most", most=SAMPLE)
-        self._mean = vector.mean_of(vector.decode([parts for (parts,) in some]))
+            rows = self.ask("SELECT number, bits FROM vectors ORDER BY number")
+            if not rows:
+                return np.zeros(0), None, 0.0
+            numbers = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+            signs = np.frombuffer(b"".join(row[1] for row in rows), np.uint64)
+            some = self.ask("SELECT parts FROM vectors ORDER BY number LIMIT :most", most=SAMPLE)
+            mean = vector.mean_of(vector.decode([parts for (parts,) in some]))
+            columns = np.ascontiguousarray(signs.reshape(len(rows), -1).T)
+            self._loaded, self._signs = version, (numbers, columns, mean)
+        return self._signs
 
 
 def _kinds(wanted: SearchFilter) -> dict[str, str]:

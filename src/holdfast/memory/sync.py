@@ -182,15 +182,6 @@ def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
     return [_rebuild_index(project) for project in sorted(known) if not is_empty(project)]
 
 
-def unindexed_projects() -> list[str]:
-    """List the known projects that have something to search in, and no index on this machine."""
-    return [
-        project
-        for project in sorted(sessions.known_projects())
-        if not locations.stamp(locations.index_file(project)) and any(sources(project))
-    ]
-
-
 def indexed_projects() -> set[str]:
     """The projects that have a readable index on this machine."""
     found = set()
