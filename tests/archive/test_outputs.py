@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.archive import outputs
-from holdfast.archive.errors import NoOutput, NotArchived
+from holdfast.archive.errors import NoOutput
 from holdfast.cli.main import holdfast_command
+from holdfast.files.small_files import NotStored
 from holdfast.memory.errors import FitsSeveral
 from holdfast.wire import places
 
@@ -66,7 +67,7 @@ def test_a_file_that_is_not_ours_is_no_output(data: bytes) -> None:
 @pytest.mark.requirement("R7")
 def test_one_never_takes_the_place_of_another() -> None:
     output_id = _kept("first")
-    with pytest.raises(NotArchived):
+    with pytest.raises(NotStored):
         outputs.keep(output_id, "second", ABOUT)
     assert outputs.load(output_id).text == "first"
     assert [one.name for one in Path(outputs.folder()).iterdir()] == [f"{output_id}.txt"]
@@ -76,7 +77,7 @@ def test_one_never_takes_the_place_of_another() -> None:
 def test_a_folder_that_takes_nothing_is_an_error_in_words() -> None:
     Path(places.home()).mkdir()
     Path(outputs.folder()).write_text("a file")
-    with pytest.raises(NotArchived):
+    with pytest.raises(NotStored):
         _kept("x")
 
 

@@ -17,15 +17,13 @@ from hypothesis import strategies as st
 from holdfast.budget import compartments, ledger, operations
 from holdfast.budget.compartments import NAMES, SAFETY
 from holdfast.budget.ledger import (
-    BudgetBusy,
-    BudgetNotWritten,
     InvalidPin,
     InvalidShare,
-    NewerLedger,
     NoSuchPin,
     TooManyPins,
 )
 from holdfast.cli.budget import budget as command
+from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
 
 NOW = 1_800_000_000_000
 
@@ -160,7 +158,7 @@ def test_a_ledger_of_any_bytes_is_read_without_harm(data: bytes) -> None:
 def test_a_folder_that_takes_nothing_is_said() -> None:
     Path(os.environ["HOLDFAST_HOME"]).mkdir(parents=True)
     Path(os.environ["HOLDFAST_HOME"], "budget").write_text("in the way")
-    with pytest.raises(BudgetNotWritten):
+    with pytest.raises(NotStored):
         pin()
 
 
@@ -177,7 +175,7 @@ def test_a_ledger_of_a_newer_version_is_left_alone() -> None:
     path = Path(ledger.path_of("project", "/p"))
     path.parent.mkdir(parents=True)
     path.write_text(newer := '{"version": 2, "pins": [], "more": "of tomorrow"}')
-    with pytest.raises(NewerLedger) as refused:
+    with pytest.raises(NewerFile) as refused:
         pin()
     assert refused.value.exit_code == 3
     assert path.read_text() == newer
@@ -234,7 +232,7 @@ def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
     pin()
     with Path(f"{ledger.path_of('project', '/p')}.lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(BudgetBusy):
+        with pytest.raises(StoreBusy):
             pin("another")
     pin("another")
 

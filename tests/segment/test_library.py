@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.files.small_files import NewerFile, NotStored
 from holdfast.segment import disk, formats, library
-from holdfast.segment.errors import NewerSegments, NoSegment, NotASave, NotStored
+from holdfast.segment.errors import NoSegment, NotASave
 from holdfast.segment.formats import Pending, Queue
 from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment, kept
 
@@ -194,7 +195,7 @@ def test_what_a_newer_holdfast_wrote_is_left_alone(own_home: Path) -> None:
     assert _warm_file(own_home).read_bytes() == newer
     disk.save_queue("s1", Queue(version=9))
     assert library.list_pending("s1") == []
-    with pytest.raises(NewerSegments):
+    with pytest.raises(NewerFile):
         disk.load_queue("s1")
 
 

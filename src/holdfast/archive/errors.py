@@ -11,13 +11,6 @@ class NoOutput(HoldfastError):
     hint = "outputs are saved for a limited time (archive_days, archive_megabytes); run it again"
 
 
-class NotArchived(HoldfastError):
-    """The output could not be archived, so the model gets the full result."""
-
-    exit_code = 4
-    hint = "make HOLDFAST_HOME writable and free some space"
-
-
 class NoArchivedTranscript(HoldfastError):
     """No archived transcript has this id."""
 

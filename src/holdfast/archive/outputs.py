@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from holdfast.archive.errors import NoOutput, NotArchived
+from holdfast.archive.errors import NoOutput
 from holdfast.files import small_files
-from holdfast.files.atomic import PhantomCheckpoint
+from holdfast.files.small_files import NotStored
 from holdfast.wire import places
 
 VERSION = 1
@@ -55,10 +55,7 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
     """Write an output to disk, whole, before its id is shown. The caller has redacted it."""
     head = json.dumps({"version": VERSION, **about}).encode()
     data = head + b"\n" + text.encode("utf-8", "replace")
-    try:
-        small_files.put_new(_path(output_id), data)  # refuses to take another's place
-    except (OSError, PhantomCheckpoint) as error:
-        raise NotArchived(f"{_path(output_id)} was not written: {error}") from error
+    small_files.put_new(_path(output_id), data)  # refuses to take another's place
 
 
 def load(output_id: str) -> Output:
@@ -88,7 +85,7 @@ def prune(days: float, most_bytes: int, now: float) -> int:
     for at, size, path in known:
         kept += size
         if now - at > days * DAY_SECONDS or kept > most_bytes:
-            with suppress(OSError):
+            with suppress(NotStored):
                 small_files.remove(path)
             dropped += 1
     return dropped

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.files import folders, small_files
+from holdfast.files.small_files import NewerFile
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 
@@ -57,23 +58,6 @@ class OwnWordsStay(NoSuchPin):
 class InvalidShare(HoldfastError):
     exit_code = 2
     hint = "give a share such as 0.4 or 40%, or `role` for the usual one"
-
-
-class BudgetNotWritten(HoldfastError):
-    exit_code = 5
-    hint = "nothing was changed; make the folder writable"
-
-
-class NewerLedger(HoldfastError):
-    """A newer Holdfast wrote the file, so this one does not overwrite it."""
-
-    exit_code = 3
-    hint = "upgrade this Holdfast; nothing was changed"
-
-
-class BudgetBusy(HoldfastError):
-    exit_code = 5
-    hint = "nothing was changed; try again, and if it stays so, end whoever holds the lock"
 
 
 class Pin(NamedTuple):
@@ -209,9 +193,9 @@ def _list(found: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def set_aside_if_damaged(path: str) -> str:
-    """Set a damaged file aside; where it went, or empty. NewerLedger if its version is newer."""
+    """Set a damaged file aside; where it went, or empty. NewerFile if its version is newer."""
     found, error = _parse(path)
     version = found.get("version")
     if type(version) is int and version > VERSION:
-        raise NewerLedger(f"{path} was written by a newer Holdfast, and was left alone")
+        raise NewerFile(f"{path} was written by a newer Holdfast, and was left alone")
     return small_files.set_aside(path, error) if error else ""

@@ -16,8 +16,6 @@ from holdfast.budget.ledger import (
     MOST_EVICTED,
     MOST_PIN,
     MOST_PINS,
-    BudgetBusy,
-    BudgetNotWritten,
     InvalidPin,
     InvalidShare,
     NoSuchPin,
@@ -26,7 +24,8 @@ from holdfast.budget.ledger import (
     UsersPin,
     set_aside_if_damaged,
 )
-from holdfast.files import lock
+from holdfast.files import small_files
+from holdfast.files.small_files import StoreBusy
 from holdfast.redact import redact
 
 PATIENCE_SECONDS = 5.0
@@ -147,11 +146,8 @@ def repair(scope: str, project: str = "", session_id: str = "") -> str:
     path = ledger.path_of(scope, project, session_id)
     if not path or not os.path.lexists(path):
         return ""
-    try:
-        with _hold_lock(path):
-            return set_aside_if_damaged(path)
-    except OSError as error:
-        raise BudgetNotWritten(f"{path} cannot be written: {error.strerror}") from error
+    with _hold_lock(path):
+        return set_aside_if_damaged(path)
 
 
 def _change(
@@ -160,22 +156,19 @@ def _change(
     path = ledger.path_of(scope, project, session_id)
     if scope not in ledger.SCOPES or not path:
         raise InvalidPin(f"no {scope} to keep it for")
-    try:
-        with _hold_lock(path):
-            set_aside_if_damaged(path)
-            found = ledger.of_scope(scope, project, session_id)
-            change(found)
-            ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
-    except OSError as error:
-        raise BudgetNotWritten(f"{path} cannot be written: {error.strerror}") from error
+    with _hold_lock(path):
+        set_aside_if_damaged(path)
+        found = ledger.of_scope(scope, project, session_id)
+        change(found)
+        ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
 
 
 @contextmanager
 def _hold_lock(path: str) -> Iterator[None]:
     """Hold the lock of a file. Each writer needs it for a few milliseconds."""
-    with lock.hold_file(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
+    with small_files.hold(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
         if not is_ours:
-            raise BudgetBusy("another Holdfast is writing the budget")
+            raise StoreBusy("another Holdfast is writing the budget")
         yield
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.archive import outputs
-from holdfast.archive.errors import NotArchived
 from holdfast.archive.outputs import preview
 from holdfast.client import hook_outputs
+from holdfast.files.small_files import NotStored
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.wire import log, scan
@@ -29,7 +29,7 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     clean, output_id = redact(text), outputs.new_id()
     try:
         outputs.keep(output_id, clean, _describe_call(payload, tool, now_ms))
-    except NotArchived as error:  # then the model gets all of it
+    except NotStored as error:  # then the model gets all of it
         log.add("WARN", "archive", str(error))
         return ""
     _tidy(now_ms)

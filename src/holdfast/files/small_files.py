@@ -11,21 +11,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from holdfast.files import atomic
+from holdfast.files import atomic, lock
 from holdfast.files.folders import FolderPlace, enter, names_in
 from holdfast.wire import log, places
+from holdfast.wire.errors import HoldfastError
+
+
+class NotStored(HoldfastError):
+    """A file could not be written; the old one is still there."""
+
+    exit_code = 4
+    hint = "nothing was changed; free some space, or make HOLDFAST_HOME writable"
+
+
+class StoreBusy(HoldfastError):
+    exit_code = 5
+    hint = "nothing was changed; try again in a moment"
+
+
+class NewerFile(HoldfastError):
+    """A newer Holdfast wrote the file, so this one does not overwrite it."""
+
+    exit_code = 3
+    hint = "nothing was changed; upgrade this Holdfast"
 
 
 def put(path: str, data: bytes, *, proven: bool = False) -> None:
-    """Replace a file; OSError leaves the old one. `proven`: read it back first."""
-    with _open_folder(path) as (folder, name):
+    """Replace a file; NotStored leaves the old one. `proven`: read it back first."""
+    with _in_words(path), _open_folder(path) as (folder, name):
         atomic.replace_whole(folder, name, data, flushed=True, proven=proven)
         atomic.flush(folder)
 
 
 def put_new(path: str, data: bytes) -> None:
-    """Write a file that does not exist; OSError if another has its name."""
-    with _open_folder(path) as (folder, name):
+    """Write a file that does not exist; NotStored if another has its name."""
+    with _in_words(path), _open_folder(path) as (folder, name):
         atomic.put_new(folder, data, [name])
 
 
@@ -38,6 +58,26 @@ def _open_folder(path: str) -> Iterator[tuple[int, str]]:
         yield folder, name
 
 
+@contextmanager
+def hold(path: str, seconds: float) -> Iterator[bool]:
+    """Hold the lock of a file; False if it was not free in time."""
+    with _in_words(path):
+        fd = lock.open_file(path)
+    try:
+        yield lock.acquire(fd, seconds)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _in_words(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, atomic.PhantomCheckpoint) as error:
+        reason = getattr(error, "strerror", "") or error
+        raise NotStored(f"{path} was not written: {reason}") from error
+
+
 def stems(folder: str, ending: str) -> list[str]:
     """List the files of a folder that end so, without the ending."""
     return sorted(name.removesuffix(ending) for name in names_in(folder) if name.endswith(ending))
@@ -45,17 +85,19 @@ def stems(folder: str, ending: str) -> list[str]:
 
 def remove(path: str) -> bool:
     """Remove a file; return whether it existed."""
-    try:
-        os.unlink(path)  # noqa: PTH108
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
+    with _in_words(path):
+        try:
+            os.unlink(path)  # noqa: PTH108
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
 
 
 def set_aside(path: str, why: str) -> str:
     """Rename a file that cannot be read, and log it; return its new name."""
     names = (f"{path}.damaged{f'-{n}' if n else ''}" for n in count())
     aside = next(name for name in names if not os.path.lexists(name))
-    os.rename(path, aside)  # noqa: PTH104
+    with _in_words(path):
+        os.rename(path, aside)  # noqa: PTH104
     log.add("WARN", "files", f"{path} was set aside as {aside}: {why}")
     return aside

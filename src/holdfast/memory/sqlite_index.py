@@ -30,7 +30,6 @@ from holdfast.memory.index import (
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
-
     from holdfast.memory.vector import Kept
 
 PIECES_FOR_ONE = 3  # this many pieces are compared in full for each entry that is wanted

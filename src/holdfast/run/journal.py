@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.files import lock, small_files
+from holdfast.files.small_files import NotStored
 from holdfast.plan.task import digest
 from holdfast.run.errors import AlreadyRunning, JournalNotWritten, NewerJournal
 from holdfast.wire import places
@@ -107,8 +108,8 @@ class Journal:
     def _write(self, path: str, data: bytes) -> None:
         try:
             small_files.put(path, data)
-        except OSError as error:
-            raise JournalNotWritten(f"{path}: {error.strerror or error}") from error
+        except NotStored as error:
+            raise JournalNotWritten(str(error)) from error
 
     def _read(self) -> bytes:
         """The whole file, empty if there is none. JournalNotWritten if it cannot be read: with an

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,9 +18,10 @@ import msgspec
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import config_folder
 from holdfast.files import folders, lock, small_files
+from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
 from holdfast.redact import are_clean, redact
 from holdfast.segment import formats
-from holdfast.segment.errors import DamagedSegment, NewerSegments, NotStored, SegmentsBusy
+from holdfast.segment.errors import DamagedSegment
 from holdfast.segment.formats import Compressed, Done, Pending, Queue
 from holdfast.wire import log, places
 
@@ -41,58 +42,23 @@ def folder(*below: str) -> str:
 
 @contextmanager
 def hold_segments() -> Iterator[None]:
-    """Hold the lock of all segments; SegmentsBusy if it was not free in time."""
-    with _hold(folder("lock"), lock.PATIENCE_SECONDS) as ours:
+    """Hold the lock of all segments; StoreBusy if it was not free in time."""
+    with small_files.hold(folder("lock"), lock.PATIENCE_SECONDS) as ours:
         if not ours:
-            raise SegmentsBusy("another session or command is writing segments")
+            raise StoreBusy("another session or command is writing segments")
         yield
 
 
-@contextmanager
-def hold_session(session_id: str) -> Iterator[bool]:
+def hold_session(session_id: str) -> AbstractContextManager[bool]:
     """Hold the lock of one session; False if another process compresses it."""
     path = folder("queue", f"{places.plain(session_id or 'unknown')}.lock")
-    with _hold(path, SESSION_SECONDS) as ours:
-        yield ours
-
-
-@contextmanager
-def _hold(path: str, patience: float) -> Iterator[bool]:
-    try:
-        fd = lock.open_file(path)
-    except (OSError, ValueError) as error:
-        inside = path.rpartition("/")[0]
-        raise NotStored(f"{inside} cannot be written: {_reason(error)}") from None
-    try:
-        yield lock.acquire(fd, patience)
-    finally:
-        os.close(fd)
-
-
-def _reason(error: Exception) -> object:
-    return getattr(error, "strerror", "") or error
+    return small_files.hold(path, SESSION_SECONDS)
 
 
 def read(path: str) -> bytes:
     """Read a small file; empty if it is missing. One that is too long counts as damaged."""
     data = places.read_small(path, MOST_BYTES + 1)
     return data if len(data) <= MOST_BYTES else b"?"  # cannot be decoded
-
-
-def put(path: str, data: bytes) -> None:
-    """Write a file to disk. On failure: NotStored, and the old file stays."""
-    try:
-        small_files.put(path, data)
-    except (OSError, ValueError) as error:
-        raise NotStored(f"{path} was not written: {_reason(error)}") from None
-
-
-def remove(path: str) -> bool:
-    """Remove a file and return whether it existed; NotStored if it cannot be removed."""
-    try:
-        return small_files.remove(path)
-    except OSError as error:
-        raise NotStored(f"{path} was not removed: {error.strerror}") from None
 
 
 def foreign_warm(project: str) -> list[Compressed]:
@@ -116,7 +82,7 @@ def foreign_pending(session_id: str, project: str) -> list[Pending]:
         if path and (data := read(path)):
             try:
                 found += formats.queue(data).pending[:MOST_FILES]
-            except (DamagedSegment, NewerSegments) as error:
+            except (DamagedSegment, NewerFile) as error:
                 log.add("WARN", "segments", f"{path} was passed over: {error}")
     found = [_clean(one) for one in found if _is_public(one.segment_id)]
     return [msgspec.structs.replace(one, written_by=formats.FOREIGN) for one in found]
@@ -137,7 +103,7 @@ def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
             continue
         try:
             found = formats.decode_compressed(read(path), name.removesuffix(".json"))
-        except (DamagedSegment, NewerSegments) as error:
+        except (DamagedSegment, NewerFile) as error:
             log.add("WARN", "segments", f"{path} was passed over: {error}")
             continue
         found = _clean(found)
@@ -180,14 +146,14 @@ def queue_path(session_id: str) -> str:
 
 
 def load_queue(session_id: str) -> Queue:
-    """The queue; empty if there is none. NewerSegments if a newer Holdfast wrote it."""
+    """The queue; empty if there is none. NewerFile if a newer Holdfast wrote it."""
     data = read(queue_path(session_id))
     if not data:
         return Queue()
     try:
         return formats.queue(data)
     except DamagedSegment as error:
-        with suppress(OSError):
+        with suppress(NotStored):
             small_files.set_aside(queue_path(session_id), str(error))
         return Queue()
 
@@ -196,7 +162,7 @@ def save_queue(session_id: str, queue: Queue) -> None:
     """Save it. Past the limit the oldest compressed entry is dropped; its segment stays stored."""
     del queue.pending[:-MOST_PENDING]
     del queue.compressed[:-MOST_DONE]
-    put(queue_path(session_id), formats.encode(queue))
+    small_files.put(queue_path(session_id), formats.encode(queue))
 
 
 def settle_queue(queue: Queue, done: Done) -> None:
@@ -226,7 +192,7 @@ def update_queue_entry(one: Compressed, location: str) -> None:
     """Update the length of a segment's words in the queue, unless a newer Holdfast wrote it."""
     try:
         mine = load_queue(one.session_id)
-    except NewerSegments as error:
+    except NewerFile as error:
         log.add("WARN", "segments", f"{queue_path(one.session_id)}: {error}")
         return
     known = [row for row in mine.compressed if row.segment_id == one.segment_id]

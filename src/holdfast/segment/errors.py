@@ -25,27 +25,6 @@ class NotASave(HoldfastError):
     hint = "`holdfast segments save --help` shows the shape"
 
 
-class NewerSegments(HoldfastError):
-    """A newer Holdfast wrote it, so this one does not overwrite it."""
-
-    exit_code = 3
-    hint = "upgrade Holdfast; nothing was changed"
-
-
-class NotStored(HoldfastError):
-    """It could not be written; the old file is still there."""
-
-    exit_code = 4
-    hint = "free some space or make HOLDFAST_HOME writable; the transcript still holds all of it"
-
-
-class SegmentsBusy(HoldfastError):
-    """Another session or command is writing segments."""
-
-    exit_code = 5
-    hint = "try again in a moment"
-
-
 class DamagedSegment(Exception):
     """A file does not hold what its name says; it is set aside."""
 

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from holdfast.segment.errors import DamagedSegment, NewerSegments
+from holdfast.files.small_files import NewerFile
+from holdfast.segment.errors import DamagedSegment
 from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -127,7 +128,7 @@ def encode(value: Queue | Compressed) -> bytes:
 
 
 def queue(data: bytes) -> Queue:
-    """Decode a queue; raises DamagedSegment or NewerSegments."""
+    """Decode a queue; raises DamagedSegment or NewerFile."""
     return _decoded(data, Queue)
 
 
@@ -145,7 +146,7 @@ def _decoded(data: bytes, kind: type[Kind]) -> Kind:
     try:
         stated = msgspec.json.decode(data, type=_Stated).version
         if stated > VERSION:
-            raise NewerSegments(f"version {stated}, written by a newer Holdfast")
+            raise NewerFile(f"version {stated}, written by a newer Holdfast")
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise DamagedSegment(str(error)) from None

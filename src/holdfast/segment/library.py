@@ -16,17 +16,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from holdfast.files import folders, small_files
+from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
 from holdfast.redact import redact
 from holdfast.segment import disk, formats
 from holdfast.segment.disk import ENDING
-from holdfast.segment.errors import (
-    DamagedSegment,
-    NewerSegments,
-    NoSegment,
-    NotASave,
-    NotStored,
-    SegmentsBusy,
-)
+from holdfast.segment.errors import DamagedSegment, NoSegment, NotASave
 from holdfast.segment.formats import Compressed, Pending
 from holdfast.text import fence
 from holdfast.wire import log, places
@@ -100,7 +94,7 @@ def list_pending(session_id: str, project: str = "") -> list[Pending]:
     """List what waits to be compressed; empty if a newer Holdfast wrote the queue."""
     try:
         ours = disk.load_queue(session_id).pending
-    except NewerSegments as error:
+    except NewerFile as error:
         log.add("WARN", "segments", f"{disk.queue_path(session_id)}: {error}")
         ours = []
     known = {one.segment_id for one in ours}
@@ -139,7 +133,7 @@ def note_access(segment_id: str, now_ms: int) -> None:
     write is only logged."""
     try:
         _note_access(segment_id, now_ms)
-    except (NotStored, SegmentsBusy) as error:
+    except (NotStored, StoreBusy) as error:
         log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {error}")
 
 
@@ -187,7 +181,7 @@ def demote(one: Compressed, now_ms: int) -> str:
     one.metadata.archived_at = formats.stamp(now_ms)
     one.relevance_score = formats.score(one, now_ms)
     _put(_cold_path(one), one)
-    disk.remove(_warm_path(one.segment_id))
+    small_files.remove(_warm_path(one.segment_id))
     return location(one.segment_id)
 
 
@@ -201,8 +195,8 @@ def prune(one: Compressed, now_ms: int) -> None:
 
 def clear(one: Compressed) -> bool:
     """Remove it from every tier. The caller holds the lock."""
-    was_warm = disk.remove(_warm_path(one.segment_id))
-    return disk.remove(_cold_path(one)) or was_warm
+    was_warm = small_files.remove(_warm_path(one.segment_id))
+    return small_files.remove(_cold_path(one)) or was_warm
 
 
 def _warm_path(segment_id: str) -> str:
@@ -234,16 +228,16 @@ def _load(path: str) -> Compressed | None:
             found.metadata.written_by = formats.OURS
         return found
     except DamagedSegment as error:
-        with suppress(OSError):
+        with suppress(NotStored):
             small_files.set_aside(path, str(error))
-    except NewerSegments as error:
+    except NewerFile as error:
         log.add("WARN", "segments", f"{path} was left alone: {error}")
     return None
 
 
 def _put(path: str, one: Compressed) -> None:
     one.version = formats.VERSION
-    disk.put(path, formats.encode(one))
+    small_files.put(path, formats.encode(one))
 
 
 def _select(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:

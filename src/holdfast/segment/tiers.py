@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
 from holdfast.redact import redact
 from holdfast.segment import compress, disk, formats, kept_items, library, segment
-from holdfast.segment.errors import NewerSegments, NotStored, SegmentsBusy
 from holdfast.segment.formats import Compressed, Done, Pending, Queue
 from holdfast.segment.library import COLD, WARM
 from holdfast.segment.segment import Segment
@@ -152,7 +152,7 @@ def roll(
         known = _Roll(session_id, transcript, project, record, now_ms, report, found)
         try:
             known.look(Limits.of(settings_load.load(project)), used_ratio, force=force)
-        except (NewerSegments, NotStored, SegmentsBusy) as error:
+        except (NewerFile, NotStored, StoreBusy) as error:
             report.errors.append(str(error))
             report.exit_code = error.exit_code
     return report
