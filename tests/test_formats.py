@@ -23,11 +23,9 @@ from holdfast.checkpoint.write import keep
 from holdfast.events import history
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.projection import projection_file
-from holdfast.memory import locations as memory_places
-from holdfast.memory import sessions
 from holdfast.plan import past
 from holdfast.record import model as record
-from holdfast.segment import archived_topics, disk
+from holdfast.segment import disk
 from holdfast.segment.formats import Done, Queue
 from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
@@ -140,19 +138,6 @@ def _ledger(folder: Path) -> Path:
     return Path(path)
 
 
-def _windows(folder: Path) -> Path:
-    """A session whose window is gone is known from this file alone."""
-    _window_of("s1", folder)
-    sessions.sessions_of_hooks()
-    Path(places.window("s1"), "state.json").unlink()
-    return Path(memory_places.root(), sessions.SEEN)
-
-
-def _window_of(session: str, project: Path) -> None:
-    Path(places.window(session)).mkdir(parents=True)
-    state.save(places.window(session), State(project=str(project), transcript="/t.jsonl"))
-
-
 def _set_aside(folder: Path) -> Path:
     set_aside.add("window:s1/main", "ValueError", 5)
     return Path(places.home(), "set-aside.json")
@@ -171,7 +156,7 @@ FORMATS = {
     "record.json": Format(
         _record, lambda folder: record.load((folder / "record.json").read_bytes())
     ),
-    "queue": Format(_queue, lambda folder: archived_topics.list_archived("s1")),
+    "queue": Format(_queue, lambda folder: disk.list_archived("s1")),
     "work.json": Format(
         _projection, lambda folder: projection_file.read_projection(_window(folder))
     ),
@@ -179,7 +164,6 @@ FORMATS = {
     "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),
     "a ledger of pins": Format(_ledger, lambda _: ledger.load(ledger.path_of("user"))),
-    "windows.json": Format(_windows, lambda folder: sessions.sessions_of_hooks()),
     "set-aside.json": Format(_set_aside, lambda folder: set_aside.load()),
     "history.json": Format(_history, lambda folder: history.load()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),

@@ -110,15 +110,6 @@ def test_what_a_killed_hook_had_begun_is_swept_and_never_what_is_being_written()
     assert left.name not in names
 
 
-@pytest.mark.requirement("R7")
-def test_pruning_is_due_once_in_a_while() -> None:
-    _kept("x")
-    assert outputs.prune_is_due(0)
-    now = os.stat(f"{outputs.folder()}/pruned").st_mtime  # noqa: PTH116
-    assert not outputs.prune_is_due(now)
-    assert outputs.prune_is_due(now + 700)
-
-
 @pytest.mark.requirement("R7", "U3")
 def test_the_command_prints_it_in_parts_and_by_words() -> None:
     output_id = _kept("\n".join(f"  line {number} \x1b[31mred" for number in range(1_000)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory import sqlite_file
+from holdfast.memory import locations, sqlite_file
 from holdfast.memory.errors import DamagedIndex, NewerIndex, UnusableIndex
 
 
@@ -36,7 +36,8 @@ def test_a_file_that_is_refused_is_closed(tmp_path: Path) -> None:
 def test_no_index_is_made_through_a_link_in_place_of_its_folder(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (tmp_path / "recall").symlink_to(elsewhere)
+    Path(locations.root()).parent.mkdir()
+    Path(locations.root()).symlink_to(elsewhere)
     with pytest.raises(UnusableIndex, match="is a link"):
-        sqlite_file.open_file("/p", str(tmp_path / "recall" / "index.db"))
+        sqlite_file.open_file("/p")
     assert list(elsewhere.iterdir()) == []

@@ -20,7 +20,6 @@ from holdfast.wire import places
 
 VERSION = 1
 MOST_BYTES = 64 << 20
-PRUNE_SECONDS = 600
 DAY_SECONDS = 86_400
 _ID = re.compile(r"out-[0-9a-f]{8}")
 HEAD_CHARS, TAIL_CHARS, WRONG_CHARS = 1_200, 1_000, 700
@@ -89,21 +88,6 @@ def prune(days: float, most_bytes: int, now: float) -> int:
                 small_files.remove(path)
             dropped += 1
     return dropped
-
-
-def prune_is_due(now: float) -> bool:
-    """True once in ten minutes: listing ten thousand files takes 20 ms."""
-    stamp = f"{folder()}/pruned"
-    try:
-        if 0 <= now - os.stat(stamp).st_mtime < PRUNE_SECONDS:  # noqa: PTH116
-            return False
-    except OSError:
-        pass
-    try:
-        places.replace_whole(stamp, b"")
-    except OSError:
-        return False
-    return True
 
 
 def _list_outputs() -> list[tuple[float, int, str]]:

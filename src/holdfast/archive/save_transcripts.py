@@ -62,9 +62,10 @@ def save_all(most_bytes: int) -> SaveResult:
 
 
 def save_in_turn(most_bytes: int, seconds: float) -> SaveResult:
-    """Save as many as the time allows. Does nothing if another process already waits to do so."""
-    with _worker_lock() as is_ours:
-        return _save_all(most_bytes, time.monotonic() + seconds) if is_ours else SaveResult()
+    """Save as many as the time allows, once no other process does."""
+    give_up = time.monotonic() + seconds
+    with lock.hold_file(f"{transcripts.folder()}/lock", seconds) as is_ours:
+        return _save_all(most_bytes, give_up) if is_ours else SaveResult()
 
 
 def _save_all(most_bytes: int, give_up: float) -> SaveResult:
@@ -232,21 +233,6 @@ def _read_floor(most_bytes: int) -> float:
 def _note(most_bytes: int, floor: float) -> None:
     noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
     small_files.put(f"{transcripts.folder()}/{STAMP}", json.dumps(noted).encode())
-
-
-@contextmanager
-def _worker_lock() -> Iterator[bool]:
-    """One process works and one waits. A third leaves: the waiting one will see its changes too."""
-    waiting = lock.open_file(f"{transcripts.folder()}/waiting.lock")
-    try:
-        if not lock.acquire(waiting):
-            yield False
-            return
-        with hold_archive():
-            lock.release(waiting)
-            yield True
-    finally:
-        os.close(waiting)
 
 
 @contextmanager

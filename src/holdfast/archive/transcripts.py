@@ -22,6 +22,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from holdfast.archive.errors import NoArchivedTranscript, SeveralTranscripts
+from holdfast.files.folders import names_in
 from holdfast.transcript import GZIP_MAGIC
 from holdfast.wire import log, places
 
@@ -140,7 +141,7 @@ def is_gone(session: ArchivedSession) -> bool:
 
 def sessions(project_folder: str = "") -> list[ArchivedSession]:
     """All of them, or those of one folder of the client's, newest first."""
-    names = [project_folder] if project_folder else _names(folder())
+    names = [project_folder] if project_folder else names_in(folder())
     found = [one for name in names for one in _of_project(f"{folder()}/{name}")]
     return sorted(found, key=lambda one: one.changed, reverse=True)
 
@@ -189,9 +190,9 @@ def was_removed(source: str) -> bool:
 
 def forget_removed() -> None:
     """Delete the notes of sessions that the client has deleted too, and empty folders."""
-    for name in _names(folder()):
+    for name in names_in(folder()):
         inside = f"{folder()}/{name}"
-        for one in _names(inside):
+        for one in names_in(inside):
             if one.endswith(REMOVED) and not _is_listed(name, one.removesuffix(REMOVED)):
                 with suppress(OSError):
                     os.unlink(f"{inside}/{one}")  # noqa: PTH108
@@ -215,7 +216,7 @@ def _delete(session: ArchivedSession) -> None:
 
 
 def _of_project(inside: str) -> Iterator[ArchivedSession]:
-    names = _names(inside)
+    names = names_in(inside)
     stems = {name.removesuffix(ENDING) for name in names if name.endswith(ENDING)}
     agents = {name for name in names if os.path.isdir(f"{inside}/{name}/{AGENTS}")}  # noqa: PTH112
     for stem in stems | agents:
@@ -226,20 +227,13 @@ def _of_project(inside: str) -> Iterator[ArchivedSession]:
 def _session(inside: str, stem: str) -> ArchivedSession:
     """A session, even if its own file is missing and only its subagents' files are left."""
     path, below = f"{inside}/{stem}{ENDING}", f"{inside}/{stem}/{AGENTS}"
-    agents = sorted(f"{below}/{name}" for name in _names(below) if name.endswith(ENDING))
+    agents = sorted(f"{below}/{name}" for name in names_in(below) if name.endswith(ENDING))
     size, changed = 0, 0.0
     for one in (path, *agents):
         with suppress(OSError):
             status = os.stat(one)  # noqa: PTH116
             size, changed = size + status.st_size, max(changed, status.st_mtime)
     return ArchivedSession(stem, path, (path, *agents), size, changed)
-
-
-def _names(inside: str) -> list[str]:
-    try:
-        return os.listdir(inside)  # noqa: PTH208
-    except OSError:
-        return []
 
 
 def damage(path: str) -> str:

@@ -64,9 +64,9 @@ def find_archived(session_id: str, agent_id: str) -> list[Archived]:
     none."""
     if agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
         return []
-    from holdfast.segment import archived_topics
+    from holdfast.segment import disk
 
-    return archived_topics.list_archived(session_id)
+    return disk.list_archived(session_id)
 
 
 def item_id(item: BriefItem) -> str:

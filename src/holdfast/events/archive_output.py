@@ -49,7 +49,6 @@ def _describe_call(payload: dict[str, Any], tool: str, now_ms: int) -> dict[str,
 
 
 def _tidy(now_ms: int) -> None:
-    if outputs.prune_is_due(now_ms / 1000):
-        settings = settings_load.load()
-        room = settings.whole("archive_megabytes") << 20
-        outputs.prune(settings.whole("archive_days"), room, now_ms / 1000)
+    settings = settings_load.load()
+    room = settings.whole("archive_megabytes") << 20
+    outputs.prune(settings.whole("archive_days"), room, now_ms / 1000)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-
-import msgspec
+from typing import NamedTuple
 
 from holdfast.files.digest import digest
 from holdfast.wire import places
@@ -24,7 +23,7 @@ class UnusableFolder(Exception):
     """A folder we do not write into, and why. The next place is tried."""
 
 
-class FolderPlace(msgspec.Struct, frozen=True):
+class FolderPlace(NamedTuple):
     root: str  # exists, or is HOLDFAST_HOME, which we may create
     inside: str  # path below the root, created if missing
     why: str = ""  # why the project is not used; empty for the project itself

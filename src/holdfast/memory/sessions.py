@@ -1,9 +1,8 @@
 """The sessions of a project: their transcripts, and the decisions and rules in their records.
 
-Transcripts are those in the client's folder of the project and those that its hooks recorded. What
-windows recorded is cached in one small file, so that a search need not read them all. So a fact
-from before two compactions is found even where nobody made a segment of it. Reading goes on where
-the last one ended. If the client has deleted a transcript, its archived copy is read, and its
+Transcripts are those in the client's folder of the project and those that its hooks recorded. So a
+fact from before two compactions is found even where nobody made a segment of it. Reading goes on
+where the last one ended. If the client has deleted a transcript, its archived copy is read, and its
 items keep their ids.
 """
 
@@ -20,10 +19,7 @@ from holdfast.memory import locations
 from holdfast.memory.item import DECISION, HOW, Item, MemorySource, SourceRead, clean, id_of
 from holdfast.wire import places
 
-SEEN = "windows.json"
-VERSION = 1
 MOST_BYTES = 32 << 20
-Known = dict[str, list[str]]  # session folder: stamp, project, transcript
 KEY = "transcript:"
 AGENTS = "/subagents"
 MOST_FOLDERS, HEAD_BYTES = 1_000, 64 << 10
@@ -71,18 +67,10 @@ def _project_of_folder(folder: str) -> str:
 
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
-    """Return (project, transcript) by session. States that did not change are not read again."""
-    known, changed = _load_cache(), False
-    for session in locations.names_in(places.windows()):
-        path = f"{places.windows()}/{session}/main/state.json"
-        stamp = locations.stamp(path)
-        if not stamp or known.get(session, [""])[0] == stamp:
-            continue
-        known[session] = [stamp, *_read_state(path)]
-        changed = True
-    if changed:
-        _save_cache(known)
-    return {session: (project, path) for session, (_, project, path) in known.items()}
+    """Return (project, transcript) by session, as its hooks noted them."""
+    names = locations.names_in(places.windows())
+    found = {name: _read_state(f"{places.windows()}/{name}/main/state.json") for name in names}
+    return {name: told for name, told in found.items() if told[0]}
 
 
 def _read_state(path: str) -> tuple[str, str]:
@@ -92,26 +80,6 @@ def _read_state(path: str) -> tuple[str, str]:
         if isinstance(project, str) and isinstance(transcript, str) and project:
             return locations.resolve(project), transcript
     return "", ""
-
-
-def _load_cache() -> Known:
-    with suppress(ValueError, RecursionError):
-        found = json.loads(places.read_small(f"{locations.root()}/{SEEN}", MOST_BYTES) or b"{}")
-        if isinstance(found, dict) and found.get("version") == VERSION:
-            rows = found.get("windows")
-            return {k: v for k, v in rows.items() if _fits(v)} if isinstance(rows, dict) else {}
-    return {}
-
-
-def _fits(row: object) -> bool:
-    return isinstance(row, list) and len(row) == 3 and all(isinstance(one, str) for one in row)
-
-
-def _save_cache(known: Known) -> None:
-    with suppress(OSError):  # only a cache: the next search reads the states again
-        locations.make_folder(locations.root())
-        data = json.dumps({"version": VERSION, "windows": known}).encode()
-        places.replace_whole(f"{locations.root()}/{SEEN}", data)
 
 
 def transcript_sources(project: str) -> Iterator[MemorySource]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from holdfast.memory import locations
 from holdfast.memory.errors import DamagedIndex, IndexBusy, NewerIndex, UnusableIndex
-from holdfast.wire import log
+from holdfast.wire import log, places
 
 MARK = 0x401DFA5C
 VERSION = 2
@@ -61,7 +61,7 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    locations.make_folder(os.path.dirname(path))  # noqa: PTH120
+    places.make_folder(os.path.dirname(path))  # noqa: PTH120
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     os.close(os.open(path, flags, 0o600))  # SQLite would create it readable for everyone
     return sqlite3.connect(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import config_folder
 from holdfast.files import folders, lock, small_files
 from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
-from holdfast.redact import are_clean, redact
+from holdfast.redact import are_clean, redact_each
 from holdfast.segment import formats
 from holdfast.segment.errors import DamagedSegment
 from holdfast.segment.formats import Compressed, Done, Pending, Queue
@@ -126,19 +126,12 @@ def _is_of(project: str, transcript: str) -> bool:
 
 def _clean(one: Kind) -> Kind:
     plain = formats.plain(one)
-    cleaned = _redact_all(plain)
+    cleaned = redact_each(plain)
     return one if cleaned == plain else msgspec.convert(cleaned, type(one))
 
 
-def _redact_all(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_redact_all(inner) for inner in value]
-    return {k: _redact_all(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-
 MOST_PENDING, MOST_DONE = 200, 500
+LONGEST_TOPIC = 160
 
 
 def queue_path(session_id: str) -> str:
@@ -156,6 +149,19 @@ def load_queue(session_id: str) -> Queue:
         with suppress(NotStored):
             small_files.set_aside(queue_path(session_id), str(error))
         return Queue()
+
+
+def list_archived(session_id: str) -> list[tuple[str, str, list[str]]]:
+    """Return id, topic and main files of what a session has archived, newest last; nothing if the
+    queue is unreadable."""
+    try:
+        queue = load_queue(session_id)
+    except NewerFile:
+        return []
+    rows = [row for row in queue.compressed if row.topic and queue.version == formats.VERSION]
+    files = [[name.rpartition("/")[2] for name in row.key_files[:2]] for row in rows]
+    told = zip(rows, files, strict=True)
+    return [(row.segment_id, row.topic[:LONGEST_TOPIC], names) for row, names in told]
 
 
 def save_queue(session_id: str, queue: Queue) -> None:
