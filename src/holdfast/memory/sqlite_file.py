@@ -61,7 +61,10 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    places.make_folder(os.path.dirname(path))  # noqa: PTH120
+    folder = os.path.dirname(path)  # noqa: PTH120
+    if os.path.islink(folder):  # noqa: PTH114
+        raise OSError(f"{folder} is a link, and Holdfast writes through none; make it a folder")
+    places.make_folder(folder)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     os.close(os.open(path, flags, 0o600))  # SQLite would create it readable for everyone
     return sqlite3.connect(
