@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.digest import digest
+from holdfast.files.folders import key, names_in
 from holdfast.memory import engines, locations, sqlite_file
 from holdfast.memory.item import (
     CHECKPOINT,
@@ -57,7 +58,7 @@ _MESSAGES = (
 def memory_sources(project: str) -> Iterator[MemorySource]:
     """List the client's memory files, one source per topic."""
     folder = find_memory_folder(project).path
-    for name in sorted(locations.names_in(folder))[:MOST_MEMORIES]:
+    for name in sorted(names_in(folder))[:MOST_MEMORIES]:
         path = f"{folder}/{name}"
         # Links are skipped, because they may lead out of the project's folder.
         if not name.endswith(".md") or name == MEMORY_INDEX or os.path.islink(path):  # noqa: PTH114
@@ -98,11 +99,11 @@ def _stamp_all(files: Iterable[str]) -> str:
 
 def _checkpoint_files(project: str) -> list[str]:
     """Return the newest files, oldest first; they are named by date."""
-    ours = f"{places.home().rstrip('/')}/checkpoints/{locations.key(project)}/files"
+    ours = f"{places.home().rstrip('/')}/checkpoints/{key(project)}/files"
     found = [
         (name, f"{folder}/{name}")
         for folder in (places.resolve_inside(project, CHECKPOINTS_INSIDE), ours)
-        for name in locations.names_in(folder)
+        for name in names_in(folder)
         if name[:1].isdigit() and name.endswith(".md")
     ]
     return [path for _, path in sorted(found)[-MOST_LISTED:]]
@@ -166,7 +167,7 @@ def segment_sources(project: str) -> Iterator[MemorySource]:
 def _files_below(folder: str, depth: int = 3) -> Iterator[str]:
     """List the files below a folder. Links are not followed: a link to `/` would make every search
     read the whole disk."""
-    for name in sorted(locations.names_in(folder)):
+    for name in sorted(names_in(folder)):
         path = f"{folder}/{name}"
         if name.endswith(".json"):
             yield path

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 
 from holdfast.archive import transcripts as archived
+from holdfast.files.folders import names_in
 from holdfast.memory import locations
 from holdfast.memory.item import DECISION, HOW, Item, MemorySource, SourceRead, clean, id_of
 from holdfast.wire import places
@@ -29,9 +30,7 @@ _CWD = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.){1,4096}")')
 def transcripts(project: str) -> list[str]:
     """List the main transcripts of a project, each once, without those of subagents."""
     folder = locations.client_folder(project)
-    found = {
-        f"{folder}/{n}" for n in locations.names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))
-    }
+    found = {f"{folder}/{n}" for n in names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))}
     found |= {path for owner, path in sessions_of_hooks().values() if owner == project and path}
     return sorted(found)
 
@@ -46,7 +45,7 @@ def known_projects() -> set[str]:
     known = projects()
     folders = {locations.client_folder(project) for project in known}
     root = locations.client_folders()
-    others = sorted(f"{root}/{name}" for name in locations.names_in(root))
+    others = sorted(f"{root}/{name}" for name in names_in(root))
     found = (_project_of_folder(one) for one in others[:MOST_FOLDERS] if one not in folders)
     return known | {one for one in found if one}
 
@@ -54,7 +53,7 @@ def known_projects() -> set[str]:
 def _project_of_folder(folder: str) -> str:
     """Return the project of one of Claude Code's folders; empty if no transcript tells it. The
     name of the folder is no path, but it must be the name that a path in the transcript gets."""
-    for name in sorted(locations.names_in(folder)):
+    for name in sorted(names_in(folder)):
         if not name.endswith(".jsonl") or name.startswith("agent-"):
             continue
         head = places.read_small(f"{folder}/{name}", HEAD_BYTES)
@@ -68,7 +67,7 @@ def _project_of_folder(folder: str) -> str:
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     """Return (project, transcript) by session, as its hooks noted them."""
-    names = locations.names_in(places.windows())
+    names = names_in(places.windows())
     found = {name: _read_state(f"{places.windows()}/{name}/main/state.json") for name in names}
     return {name: told for name, told in found.items() if told[0]}
 
@@ -104,7 +103,7 @@ def _transcript_source(path: str, file: str, stamp: str, is_agent: bool) -> Memo
 def _agents(path: str) -> list[str]:
     """List subagents' transcripts, which are in a folder next to their session's."""
     folder = path.removesuffix(".gz").removesuffix(".jsonl") + AGENTS
-    return [f"{folder}/{name}" for name in locations.names_in(folder) if name.endswith(".jsonl")]
+    return [f"{folder}/{name}" for name in names_in(folder) if name.endswith(".jsonl")]
 
 
 def decision_sources(project: str) -> Iterator[MemorySource]:
@@ -113,7 +112,7 @@ def decision_sources(project: str) -> Iterator[MemorySource]:
         if owner != project:
             continue
         folder = f"{places.windows()}/{session}"
-        for leaf in locations.names_in(folder):
+        for leaf in names_in(folder):
             path = f"{folder}/{leaf}/record.json"
             if stamp := locations.stamp(path):
                 agent = leaf.removeprefix("agent-") if leaf != "main" else ""
