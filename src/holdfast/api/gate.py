@@ -157,7 +157,7 @@ class Rules:
 class Gate:
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
         if rules.token == "":
-            raise ValueError("an empty token opens the door to everybody")
+            raise ValueError("an empty token would let everybody in")
         self._app = app
         self._rules = rules
         self._rate = Rate(rules.per_second, rules.burst)

@@ -113,7 +113,7 @@ def _of_session(start: str) -> Path:
     try:
         return Path(archive.find_session(start).path)
     except NoArchivedTranscript:
-        words = f"no file is called {inert(start, 80)}, and no session's id begins so"
+        words = f"there is no file {inert(start, 80)}, and no session id begins with it"
         raise NoSuchName(words) from None
 
 

@@ -38,7 +38,7 @@ class NotADrawing(HoldfastError):
 
 class NotDrawn(HoldfastError):
     exit_code = 2
-    hint = "name a file in a folder that is there and yours"
+    hint = "name a file in an existing folder that you can write to"
 
 
 BAR_FROM_BYTES = 20 << 20

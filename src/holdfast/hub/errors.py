@@ -99,14 +99,14 @@ class NoBackup(StoreError):
 class NotABackup(NoBackup):
     """Something else than a backup of Holdfast."""
 
-    hint = "name a file that `holdfast db backup` made: without a name, in ~/.holdfast/backups"
+    hint = "name a file made by `holdfast db backup`; the default folder is ~/.holdfast/backups"
 
 
 class NoSuchBackup(NoBackup):
     """There is no file of this name."""
 
     exit_code = 2
-    hint = "name a file that holdfast db backup made: without a name, in ~/.holdfast/backups"
+    hint = "name a file made by holdfast db backup; the default folder is ~/.holdfast/backups"
 
 
 class NameTaken(NoBackup):

@@ -28,7 +28,7 @@ class FitsSeveral(HoldfastError):
     """The word is the start of more than one id."""
 
     exit_code = 2
-    hint = "give more characters of it"
+    hint = "write more of its characters"
 
 
 class OfIndex(HoldfastError):

@@ -25,7 +25,7 @@ class NotOurTopic(HoldfastError):
     """Somebody else wrote the topic, or has edited it since."""
 
     exit_code = 3
-    hint = "edit the file yourself, or give yours another name"
+    hint = "edit the file yourself, or give your topic another name"
 
 
 class NoSuchTopic(HoldfastError):

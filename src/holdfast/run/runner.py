@@ -167,7 +167,7 @@ class Runner:
                 done = self.context.history.coverage()
                 self._run_batch(next(self.queue.jobs(flow)))
                 if self.context.history.coverage() == done:
-                    raise BatchFailed("a batch ended, and nothing of the plan is done by it")
+                    raise BatchFailed("a batch ended, but it completed no task of the plan")
                 flow = self.queue.flow()
             claude_process.remove_notes(self.context.folder)
         except BaseException as error:

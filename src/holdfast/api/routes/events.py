@@ -307,7 +307,7 @@ async def take_in(body: IntakeBatch, db: Db, request: Request) -> Response:
         await db.write(lambda c: taking.take(c, batch))
     except (IntegrityError, DataError) as error:  # of rows that are not there, or are others
         log.add("ERROR", "intake", f"{body.source}: {error.orig}"[:300])
-        raise Refused("These deeds do not fit what is here", "deeds") from error
+        raise Refused("These records do not fit the stored ones", "deeds") from error
     except taking.behind as elsewhere:
         words = "The batch does not begin at this source's position"
         return respond({"error": words, "position": elsewhere.position}, 409)

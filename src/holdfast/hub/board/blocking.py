@@ -54,7 +54,7 @@ def add(
     lock_blockings(connection)
     found = circle(_reached_from(connection, blocked_by), blocked_agent, blocked_by)
     if found:
-        raise Refused(f"Nobody would go on: {' waits for '.join(found)}", "blocked_by")
+        raise Refused(f"They would wait for each other: {' waits for '.join(found)}", "blocked_by")
     row = {
         "id": ids.new(),
         "blocked_by": blocked_by,

@@ -48,7 +48,7 @@ def take(
         holder = first(connection, sa.select(claims).where(_is_claim(project_id, work)))
         if holder is not None:
             raise _already_claimed(holder)
-    raise AlreadyThere("Others are taking it right now", work)
+    raise AlreadyThere("Other agents are claiming it at this moment", work)
 
 
 def release(connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int) -> Row:

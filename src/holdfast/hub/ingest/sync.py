@@ -59,7 +59,7 @@ class StalePosition(HoldfastError):
     """The batch does not begin at the stored position, which is `position`."""
 
     exit_code = 3
-    hint = "gather again from the position the store has"
+    hint = "send again from the stored position"
 
     def __init__(self, source: str, position: Position) -> None:
         super().__init__(f"{source} was ingested up to another position")

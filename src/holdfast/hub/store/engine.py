@@ -229,7 +229,7 @@ def is_sqlite(connection: Connection) -> bool:
 
 def _sqlite(url: URL) -> Engine:
     if not url.database or url.database == ":memory:":
-        raise NoSuchDatabase("a database in memory is gone with the process that made it")
+        raise NoSuchDatabase("a database in memory ends with its process")
     try:
         os.makedirs(Path(url.database).parent, mode=0o700, exist_ok=True)  # noqa: PTH103
     except (OSError, RecursionError) as error:
