@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument(
         "--facts", type=Path, default=HERE, help="a folder with another said.toml and happened.toml"
     )
+    parser.add_argument("--codex", action="store_true", help="in the real Codex")
     parser.add_argument("--jobs", type=int, default=1, help="sessions at a time")
     given = parser.parse_args()
     sides = SIDES[:1] if given.holdfast_only else SIDES[1:] if given.client_alone else SIDES
@@ -44,6 +45,7 @@ def main() -> None:
             keep=given.keep,
             jobs=given.jobs,
             facts=given.facts,
+            is_codex=given.codex,
         )
     )
     for name, figure, wanted in found:

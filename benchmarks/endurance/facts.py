@@ -7,7 +7,7 @@ seed. A fact is planted once; `keys` are the phrases that show that a model stil
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -100,11 +100,15 @@ def pools(folder: Path = HERE) -> Mapping[str, Any]:
     return {name: pool for table in tables for name, pool in table.items()}
 
 
-def choose(seed: int, windows: int, folder: Path = HERE) -> list[Fact]:
+def choose(
+    seed: int, windows: int, folder: Path = HERE, without: Collection[str] = ()
+) -> list[Fact]:
     """The facts of one session, in no order within a window."""
     random, known = Random(seed), pools(folder)
     chosen: list[Fact] = []
     for pool, count in PLANTED.items():
+        if pool in without:
+            continue
         wanted = min(max(1, round(count * windows / FULL_SESSION)), len(known[pool]))
         ended = min(round(ENDED.get(pool, 0) * windows / FULL_SESSION), wanted)
         facts = list(_placed(random, pool, known[pool], wanted, windows))

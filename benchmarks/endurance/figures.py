@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+from tests.codex.real import newest_codex
 from tests.trial.namespace import NamespaceImpossible
 
 from benchmarks.endurance.facts import CORE, HERE, KINDS
@@ -27,16 +28,16 @@ def rows(
     keep: Path | None = None,
     jobs: int = 1,
     facts: Path = HERE,
+    is_codex: bool = False,
 ) -> Iterator[Row]:
     """Play the sessions and tell their figures, or, loudly, why there are none."""
-    binary = newest_client()
+    binary = newest_codex() if is_codex else newest_client()
     if binary is None:
         yield "endurance", "*** NOT MEASURED: the real client is not here (make client) ***", ""
         return
     try:
-        results = measure(
-            binary, seeds, windows=Course(windows, facts=facts), sides=sides, keep=keep, jobs=jobs
-        )
+        course = Course(windows, facts=facts, is_codex=is_codex)
+        results = measure(binary, seeds, windows=course, sides=sides, keep=keep, jobs=jobs)
     except NamespaceImpossible as reason:
         yield "endurance", f"*** NOT MEASURED: no network namespace here: {reason} ***", ""
         return

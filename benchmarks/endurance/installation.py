@@ -40,10 +40,11 @@ class Installation:
     library: Path
     project: Path
     environment: Mapping[str, str]
+    words: tuple[str, ...] = ("--yes",)
 
     def install(self) -> None:
         self._copy(self.library / "holdfast")
-        self._run("install", "--yes")
+        self._run("install", *self.words)
 
     def upgrade(self) -> None:
         """As an installer does it: the new files take the place of the old ones, and `install` is
@@ -53,10 +54,10 @@ class Installation:
         (self.library / "holdfast").rename(old)
         new.rename(self.library / "holdfast")
         shutil.rmtree(old)
-        self._run("install", "--yes")
+        self._run("install", *self.words)
 
     def uninstall(self) -> None:
-        self._run("uninstall", "--yes")
+        self._run("uninstall", *self.words)
 
     def _copy(self, target: Path) -> None:
         package = Path(holdfast.__file__).parent

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.endurance import score
+from benchmarks.endurance.codex_session import NOT_HEADLESS, run_codex
 from benchmarks.endurance.facts import HERE
 from benchmarks.endurance.score import Seen, Shown
 from benchmarks.endurance.session import NOTHING, Incidents, Ran, run_session
@@ -45,6 +46,7 @@ class Course:
     closed_by_hand: frozenset[int] = frozenset()
     incidents: Incidents = NOTHING
     facts: Path = HERE  # the folder of said.toml and happened.toml
+    is_codex: bool = False  # in the real Codex, without what it cannot do headless
 
 
 def long_course(windows: int) -> Course:
@@ -80,14 +82,17 @@ def measure(
 
 
 def _session(binary: Path, seed: int, side: str, course: Course, keep: Path | None) -> Result:
-    story = tell(seed, course.windows, course.closed_by_hand, course.facts)
+    without = NOT_HEADLESS if course.is_codex else ()
+    story = tell(seed, course.windows, course.closed_by_hand, course.facts, without)
     with tempfile.TemporaryDirectory(
         prefix="holdfast-endurance-", ignore_cleanup_errors=True
     ) as folder:
-        ran = run_session(
-            *(binary, Path(folder), story),
-            with_holdfast=side == WITH_HOLDFAST,
-            incidents=course.incidents,
+        played = binary, Path(folder), story
+        is_ours = side == WITH_HOLDFAST
+        ran = (
+            run_codex(*played, with_holdfast=is_ours)
+            if course.is_codex
+            else run_session(*played, with_holdfast=is_ours, incidents=course.incidents)
         )
     result = _scored(seed, side, story, ran)
     if keep is not None:

@@ -102,7 +102,7 @@ NOTHING = Incidents()
 
 
 @dataclass(frozen=True)
-class _Beat:
+class Beat:
     """One answer of the scripted model."""
 
     says: str
@@ -113,7 +113,7 @@ class _Beat:
 
 
 @dataclass(frozen=True)
-class _Prompt:
+class TypedPrompt:
     """What is typed, and in which window."""
 
     words: str
@@ -174,7 +174,7 @@ class _Play:
     ) -> None:
         self._stage, self._project = story.stage, project
         self._installed, self._incidents = installed, incidents
-        self._prompts, self._beats = _flat(story)
+        self._prompts, self._beats = flat(story)
         self._crash_at = _crash_at(self._beats, incidents.crash)
         self._tasks: list[str] = []
         self._revisions = dict.fromkeys(story.stage.files, 0)
@@ -197,7 +197,7 @@ class _Play:
         prompts = iter(self._prompts)
         requests = self._live(binary, folder, environment, prompts)
         if self._has_crashed and not self.errors:
-            typed = itertools.chain([_Prompt(GO_ON, self._incidents.crash)], prompts)
+            typed = itertools.chain([TypedPrompt(GO_ON, self._incidents.crash)], prompts)
             requests += self._live(binary, folder, environment, typed)
         return requests
 
@@ -206,7 +206,7 @@ class _Play:
         binary: Path,
         folder: Path,
         environment: Mapping[str, str],
-        prompts: Iterator[_Prompt],
+        prompts: Iterator[TypedPrompt],
     ) -> list[ReceivedRequest]:
         """Start the client, type each prompt when the turn before it has ended, and close."""
         self.lives += 1
@@ -237,7 +237,7 @@ class _Play:
         return list(api.received)
 
     def _type_all(
-        self, events: queue.Queue[dict[str, Any] | None], prompts: Iterator[_Prompt]
+        self, events: queue.Queue[dict[str, Any] | None], prompts: Iterator[TypedPrompt]
     ) -> None:
         until = time.monotonic() + max(MOST_SECONDS, WINDOW_SECONDS * self._prompts[-1].window)
         self._say(next(prompts).words)
@@ -261,7 +261,7 @@ class _Play:
                 self._say(prompt.words)
         self.errors.append("the client went silent or took too long")
 
-    def _upgrade_before(self, prompt: _Prompt) -> None:
+    def _upgrade_before(self, prompt: TypedPrompt) -> None:
         if self._installed and not self._is_upgraded and prompt.window == self._incidents.upgrade:
             self._is_upgraded = True
             self._installed.upgrade()
@@ -327,13 +327,13 @@ class _Play:
         return ScriptedToolCall(call.name, given)
 
 
-def _flat(story: Story) -> tuple[list[_Prompt], list[_Beat]]:
+def flat(story: Story) -> tuple[list[TypedPrompt], list[Beat]]:
     """All prompts, and all answers with the usage that fills each window once."""
-    prompts: list[_Prompt] = []
+    prompts: list[TypedPrompt] = []
     windows: list[list[tuple[str, ScriptedToolCall | None, str]]] = [[]]
     for window in story.windows:
         for turn in window.turns:
-            prompts.append(_Prompt(turn.prompt, len(windows)))
+            prompts.append(TypedPrompt(turn.prompt, len(windows)))
             for number, step in enumerate(turn.steps, start=1):
                 windows[-1].append((step.says, step.call, step.typed))
                 is_full = turn is window.turns[-1] and number == window.full_after
@@ -341,10 +341,10 @@ def _flat(story: Story) -> tuple[list[_Prompt], list[_Beat]]:
                     windows.append([])
             windows[-1].append((turn.closes, None, ""))
         if window.is_closed_by_hand:
-            prompts.append(_Prompt(COMPACT, len(windows)))
+            prompts.append(TypedPrompt(COMPACT, len(windows)))
             windows.append([])
         if window.next_prompt:
-            prompts.append(_Prompt(window.next_prompt, len(windows)))
+            prompts.append(TypedPrompt(window.next_prompt, len(windows)))
             windows[-1] += [("", bash(AFTER[0]), ""), ("Continuing.", None, "")]
     by_hand = {number for number, one in enumerate(story.windows, 1) if one.is_closed_by_hand}
     return prompts, list(_beats(windows, by_hand))
@@ -352,16 +352,16 @@ def _flat(story: Story) -> tuple[list[_Prompt], list[_Beat]]:
 
 def _beats(
     windows: Sequence[Sequence[tuple[str, ScriptedToolCall | None, str]]], by_hand: Collection[int]
-) -> Iterator[_Beat]:
+) -> Iterator[Beat]:
     for place, answers in enumerate(windows, start=1):
         full = place < len(windows) and place not in by_hand
         for number, answer in enumerate(answers):
             used = FIRST + (LAST - FIRST) * number // max(len(answers), 20)
             over = full and number + 1 == len(answers)
-            yield _Beat(*answer, used_tokens=OVER if over else used, window=place)
+            yield Beat(*answer, used_tokens=OVER if over else used, window=place)
 
 
-def _crash_at(beats: Sequence[_Beat], window: int) -> _Beat | None:
+def _crash_at(beats: Sequence[Beat], window: int) -> Beat | None:
     """In the middle of that window, an answer that a tool's result waits for."""
     mine = [place for place, beat in enumerate(beats) if beat.window == window]
     for place in mine[len(mine) // 2 :]:

@@ -78,10 +78,15 @@ class Story:
 
 
 def tell(
-    seed: int, windows: int, closed_by_hand: Collection[int] = (), folder: Path = HERE
+    seed: int,
+    windows: int,
+    closed_by_hand: Collection[int] = (),
+    folder: Path = HERE,
+    without: Collection[str] = (),
 ) -> Story:
-    """The whole session; the same seed tells the same story."""
-    facts = choose(seed, windows, folder)
+    """The whole session; the same seed tells the same story. Facts of the pools that it is
+    `without` are not planted."""
+    facts = choose(seed, windows, folder, without)
     writer = _Writer(Random(f"story {seed}"), facts, pools(folder)["filler"])
     told = tuple(
         writer.window(number, is_closed_by_hand=number in closed_by_hand)

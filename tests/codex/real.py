@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 from tests.fetch_client import CODEX_CACHE, codex_binary_of
 from tests.trial.namespace import confine
@@ -34,11 +35,13 @@ base_url = "http://127.0.0.1:1/v1"
 
 @dataclass(frozen=True)
 class CodexAnswer:
-    """What the scripted model says: words, and commands to run; and the tokens it then reports."""
+    """What the scripted model says: words, commands to run, and steps of a plan with their states;
+    and the tokens it then reports."""
 
     text: str
     used: int
     commands: tuple[str, ...] = ()
+    plan: tuple[tuple[str, str], ...] = ()
 
 
 Script = Callable[[int, dict[str, Any]], CodexAnswer]  # number of the request, and its body
@@ -72,11 +75,20 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def run(
-    binary: Path, home: Path, project: Path, prompt: str, script: Script, *, timeout: float = 100
+    binary: Path,
+    home: Path,
+    project: Path,
+    prompt: str,
+    script: Script,
+    *,
+    timeout: float = 100,
+    resume: bool = False,
 ) -> CodexRun:
-    """Run one headless session. Its hooks are trusted for this one time."""
+    """Run one headless session, or go on with the newest one. Its hooks are trusted for this one
+    time."""
     out, err = (home / name for name in ("out", "err"))
-    words = ["exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check", prompt]
+    words = ["exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check"]
+    words += [*(["resume", "--last"] if resume else []), prompt]
     provider = 'model_providers.scripted.base_url="$ANTHROPIC_BASE_URL/v1"'
     line = f"exec {shlex.quote(str(binary))} -c {provider} {shlex.join(words)}"
     with (
@@ -150,14 +162,20 @@ def _events(number: int, answer: CodexAnswer) -> list[dict[str, Any]]:
             "content": [{"type": "output_text", "text": answer.text}],
         }
     ]
-    for place, command in enumerate(answer.commands):
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("exec_command", {"cmd": command}) for command in answer.commands
+    ]
+    if answer.plan:
+        steps = [{"step": step, "status": status} for step, status in answer.plan]
+        calls.append(("update_plan", {"plan": steps}))
+    for place, (name, arguments) in enumerate(calls):
         items.append(
             {
                 "type": "function_call",
                 "id": f"fc_{number}_{place}",
-                "call_id": f"call_{number}_{place}",
-                "name": "exec_command",
-                "arguments": json.dumps({"cmd": command}),
+                "call_id": f"call_{number}_{place}_{uuid4().hex}",
+                "name": name,
+                "arguments": json.dumps(arguments),
             }
         )
     usage = {
