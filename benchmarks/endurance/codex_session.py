@@ -50,6 +50,11 @@ def run_codex(binary: Path, folder: Path, story: Story, *, with_holdfast: bool) 
     return Ran(tuple(play.requests), tuple(faults), seconds, checkpoints=saved)
 
 
+def _is_only_told(items: list[dict[str, Any]]) -> bool:
+    """Whether the turn was over, and goes on because an asynchronous hook had more to tell."""
+    return [one.get("role") for one in items[-2:]] == ["assistant", "developer"]
+
+
 class _CodexPlay:
     """The user's side and the model's side of one session."""
 
@@ -57,6 +62,7 @@ class _CodexPlay:
         self._prompts, self._beats = flat(story)
         self._revisions = dict.fromkeys(story.stage.files, 0)
         self._tasks: dict[str, str] = {}
+        self._last: tuple[Any, CodexAnswer] | None = None
         self.requests: list[ReceivedRequest] = []
         self.faults: list[str] = []
         self.unasked = 0
@@ -75,12 +81,20 @@ class _CodexPlay:
             raise SessionFailed(f"{told}, {self.unasked} beyond the story")
 
     def _answer(self, _number: int, body: dict[str, Any]) -> CodexAnswer:
+        """The client asks again where an answer did not reach it."""
+        if self._last is None or self._last[0] != body["input"]:
+            self._last = body["input"], self._next(body)
+        return self._last[1]
+
+    def _next(self, body: dict[str, Any]) -> CodexAnswer:
         is_summary = SUMMARY_SIGN in json.dumps(body["input"][-1])
         given = {"system": body.get("instructions", ""), "messages": body["input"]}
         kind: Any = "summary" if is_summary else "main"
         self.requests.append(ReceivedRequest(len(self.requests), kind, "", 0.0, given))
         if is_summary:
             return CodexAnswer(POOR_SUMMARY, 3_000)
+        if _is_only_told(body["input"]):
+            return CodexAnswer("Noted.", FIRST)
         if not self._beats:
             self.unasked += 1
             return CodexAnswer("Done.", FIRST)

@@ -122,7 +122,7 @@ def check_planted(story: Story, ran: Ran) -> None:
     strings: dict[int, dict[str, None]] = {n: {} for n in range(1, len(story.windows) + 2)}
     for request in ran.requests:
         number += request.kind == "summary"
-        if request.kind == "main":
+        if request.kind in ("main", "summary"):
             strings[number] |= dict.fromkeys(given(request))  # each request repeats the last one
     windows = {number: plain("\n".join(said)) for number, said in strings.items()}
     for fact in story.facts:

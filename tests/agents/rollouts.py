@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 SESSION = "01a1f27a-422c-7313-bd68-c3b6e0f83d1d"
 TURN = "01a1f27a-4244-7041-9a03-71416324663d"
@@ -102,3 +108,11 @@ class Rollout:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
         return path
+
+
+def compressed(path: Path) -> Path:
+    """The transcript as Codex leaves it after some days."""
+    packed = path.with_name(f"{path.name}.zst")
+    packed.write_bytes(zstd.compress(path.read_bytes()))
+    path.unlink()
+    return packed

@@ -107,3 +107,4 @@ def test_its_past_sessions_are_found_by_every_command(
     assert SESSION[:8] in call("status", "--all")
     assert RULE in call("brief", SESSION[:12])
     assert RULE[:30] in call("lost")
+    assert RULE in call("search", "Makefile payments tabs")

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import holdfast
 
-# The lines of each agent, the table of agents, and where our hooks are put into each.
-ADAPTERS = ("wire/", "transcript/", "client/", "setup/", "cli/install")
+# The lines of each agent and the table of agents. All others read the table.
+ADAPTERS = ("wire/", "transcript/", "client/")
+ASKS = re.compile(r"(?i)codex|copilot|\brollout\b|\bagents\.CLAUDE\b|import .*\bCLAUDE\b")
+
+
+def asking(source: Path) -> list[str]:
+    """The files above the adapters that name an agent, or ask for Claude Code alone."""
+    names = ((path, path.relative_to(source).as_posix()) for path in sorted(source.rglob("*.py")))
+    return [
+        name
+        for path, name in names
+        if not name.startswith(ADAPTERS) and ASKS.search(path.read_text("utf-8"))
+    ]
 
 
 @pytest.mark.requirement("U12")
-def test_only_the_adapters_know_the_name_of_another_agent() -> None:
-    source = Path(holdfast.__file__).parent
-    asking = [
-        name
-        for path in source.rglob("*.py")
-        if not (name := path.relative_to(source).as_posix()).startswith(ADAPTERS)
-        and any(word in path.read_text().lower() for word in ("codex", "copilot"))
-    ]
-    assert asking == []
+def test_only_the_adapters_know_which_agents_there_are() -> None:
+    assert asking(Path(holdfast.__file__).parent) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if agents.agent_of(path) is not agents.CLAUDE:",
+        "from holdfast.client.agents import CLAUDE",
+        'if scope == "codex":',
+    ],
+)
+def test_a_module_that_asks_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "window.py").write_text(line)
+    assert asking(tmp_path) == ["window.py"]

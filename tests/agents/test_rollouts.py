@@ -18,7 +18,7 @@ from holdfast.transcript.reader import Reader, read, read_at
 from holdfast.wire import tail
 from tests.hot.hooks import fire, to_model
 
-from .rollouts import SESSION, Rollout
+from .rollouts import SESSION, Rollout, compressed
 
 pytestmark = pytest.mark.requirement("U12")
 RULE = "Never use tabs in the Makefile of payments."
@@ -118,6 +118,21 @@ def test_reading_on_knows_the_session_of_the_first_line(tmp_path: Path) -> None:
     assert (prompt.session_id, prompt.version) == (SESSION, "codex 0.169.0")
     assert [one.session_id for one in read_at(path, [prompt.offset])] == [SESSION]
     assert session_id(path) == SESSION
+
+
+def test_one_that_codex_has_compressed_is_read_alike(tmp_path: Path) -> None:
+    path = a_session().compacts("We wrote two files.").written(tmp_path)
+    texts, turns = texts_in(path), len(list(read_turns(path)))
+    packed = compressed(path)
+    assert texts_in(packed) == texts
+    assert len(list(read_turns(packed))) == turns
+    assert compactions(packed).count == 1
+    packed.write_bytes(packed.read_bytes()[:-20])  # torn
+    assert len(texts_in(packed)) <= len(texts)
+
+
+def texts_in(path: Path) -> list[str]:
+    return [one.text for one in read(path) if isinstance(one, Prompt | Summary)]
 
 
 def test_a_call_is_found_by_its_id(tmp_path: Path) -> None:

@@ -107,14 +107,24 @@ def test_a_hook_without_packages_gives_the_users_words_back(tmp_path: Path, own_
     assert list((tmp_path / ".claude").rglob("*.md")) or list(own_home.rglob("*.md"))
 
 
-def test_the_plugin_says_when_settings_run_the_hooks_too(tmp_path: Path, own_home: Path) -> None:
-    settings = own_home / ".claude" / "settings.json"
+@pytest.mark.parametrize(
+    ("file", "transcript"),
+    [(".claude/settings.json", "s1.jsonl"), (".codex/hooks.json", "rollout-1.jsonl")],
+)
+def test_the_plugin_says_when_settings_of_the_same_agent_run_the_hooks_too(
+    tmp_path: Path, own_home: Path, file: str, transcript: str
+) -> None:
+    settings = own_home / file
     settings.parent.mkdir()
+    here = {"CLAUDE_PLUGIN_ROOT": str(tmp_path)}
     for written, told in (("{}", False), (json.dumps({"hooks": hook_table()}), True)):
         settings.write_text(written)
-        from_plugin = fire("SessionStart", environ={"CLAUDE_PLUGIN_ROOT": str(tmp_path)})
+        from_plugin = fire("SessionStart", tmp_path / transcript, environ=here)
         assert ("installed twice" in str(from_plugin)) is told
-        assert "installed twice" not in str(fire("SessionStart"))
+        assert "installed twice" not in str(fire("SessionStart", tmp_path / transcript))
+    for other in ("s2.jsonl", "rollout-2.jsonl"):
+        if other[:1] != transcript[:1]:
+            assert fire("SessionStart", tmp_path / other, environ=here) == {}
 
 
 @pytest.mark.nightly

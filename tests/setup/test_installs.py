@@ -83,7 +83,7 @@ def test_a_plugin_known_only_from_the_file_we_would_write_is_refused_too(desk: D
     with pytest.raises(AlreadyInstalledElsewhere) as caught:
         desk.install()
     assert caught.value.exit_code == 5
-    assert "enabledPlugins" in caught.value.hint
+    assert "claude plugin uninstall holdfast" in caught.value.hint
     desk.install(force=True)
     [user, plugin] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert user.commands

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from holdfast.client import agents
-from holdfast.client.settings_files import transcripts_folder
-from holdfast.transcript import Unreadable, lookup
+from holdfast.transcript import PACKED, Unreadable, lookup
 from holdfast.window import state as window_state
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, for_transcript, is_live, is_over
@@ -66,7 +65,7 @@ def by_transcript(path: Path) -> Chosen:
     file."""
     if not path.is_file():
         raise NoSuchTranscript(f"{path} is not a file")
-    if path.suffix == ".gz":
+    if path.suffix in PACKED:
         raise CompressedSession(f"{path} is compressed, and its end cannot be read alone")
     must_be_transcript(path)
     session_id, agent_id = names_of(path)
@@ -188,9 +187,7 @@ def working_folder(chosen: Chosen) -> Iterator[str]:
     session.
     """
     path = Path(chosen.state.transcript)
-    is_others = agents.agent_of(path) is not agents.CLAUDE
-    is_clients = is_others or path.resolve().is_relative_to(transcripts_folder().resolve())
-    if chosen.folder and (chosen.state.was_live or is_clients):
+    if chosen.folder and (chosen.state.was_live or agents.is_kept_by_its_agent(path)):
         yield chosen.folder
         return
     with TemporaryDirectory(prefix="holdfast-") as folder:
@@ -200,7 +197,7 @@ def working_folder(chosen: Chosen) -> Iterator[str]:
 def names_of(path: Path) -> tuple[str, str]:
     """Return session and agent from the file's content, else from the client's way of naming
     files."""
-    stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    stem = path.name.partition(".jsonl")[0]
     if stem.startswith("agent-") and path.parent.name == "subagents":
         return path.parent.parent.name, stem.removeprefix("agent-")
     return inert(lookup.session_id(path), MOST_NAME) or stem, ""

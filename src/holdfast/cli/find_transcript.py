@@ -34,18 +34,12 @@ from holdfast.client.transcript_files import (
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.transcript import lookup
+from holdfast.transcript import PACKED, lookup
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 LOOKED_AT = 40  # files, the newest first
-COMPACTED = (
-    *(b'"type":"compacted"', b"compaction_complete"),
-    b'"compact_boundary"',
-    b'"isCompactSummary":true',
-    b'"isCompactSummary": true',
-)
 
 
 class NoTranscriptYet(HoldfastError):
@@ -87,7 +81,7 @@ def _of_folder(folder: Path) -> list[Path]:
     here = folder.resolve()
     others = [
         (project_of(path), path)
-        for path in newest_first(agents.other_transcripts(os.environ))[:LOOKED_AT]
+        for path in newest_first(list(agents.other_transcripts(os.environ)))[:LOOKED_AT]
     ]
     for one in (here, *here.parents):
         claudes = of_sessions(transcripts_folder() / slug(str(one)))
@@ -120,7 +114,7 @@ def _of_session(start: str) -> Path:
 def _is_compacted(path: Path) -> bool:
     try:
         with path.open("rb") as file:
-            return any(sign in line for line in file for sign in COMPACTED)
+            return any(sign in line for line in file for sign in agents.COMPACTED)
     except OSError:
         return False
 
@@ -149,7 +143,7 @@ def choose_to_read(
         known = choose_session.newest(session, agent)
     except NoSession:
         if not agent and (path := _unreported(session or choose_session.calling_session(), quiet)):
-            return choose_session.by_transcript(path)
+            return _by_file(path)
         one = find_archived(session) if session and not agent else None
         if one is None:
             raise
@@ -210,7 +204,7 @@ def _by_file(path: Path) -> Chosen:
     if copy := _copy_if_gone(str(path.absolute())):
         return _of_copy(copy)
     choose_session.must_be_transcript(path)
-    if path.suffix != ".gz":
+    if path.suffix not in PACKED:
         return choose_session.by_transcript(path)
     return _of_gzip(str(path))
 

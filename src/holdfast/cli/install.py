@@ -25,15 +25,11 @@ from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
 from holdfast.setup.install import InstallPlan
 from holdfast.setup.installs import other_places
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.targets import CODEX, SCOPES, Target, codex_target, settings_target
+from holdfast.setup.targets import SCOPES, Target, hooks_target, settings_target
 from holdfast.setup.wiring import server_entry
 from holdfast.wire import places
 
 Command = Callable[..., Any]
-CODEX_NEXT = (
-    "Codex runs no hook that you have not trusted, and says nothing: start it, type /hooks, and "
-    "trust those of Holdfast."
-)
 ARCHIVE_CHARS, LEAST_ARCHIVED = 8_000, 4_000
 
 _OPTIONS = (
@@ -52,10 +48,10 @@ _OPTIONS = (
     ),
     click.option(
         "--agent",
-        type=click.Choice([agents.CLAUDE.name, agents.CODEX.name]),
-        default="claude",
+        type=click.Choice([one.name for one in agents.AGENTS if one.can_install]),
+        default=agents.AGENTS[0].name,
         show_default=True,
-        help="Whose hooks: Claude Code's, or Codex's for all your projects.",
+        help="Whose hooks; those of others than Claude Code are for all your projects.",
     ),
     click.option(
         "--yes", is_flag=True, help="Do not ask; print a summary instead of the whole change."
@@ -114,8 +110,8 @@ def install(
         archive_chars=_bound(archive_chars),
         only_status_line=status_line,
     )
-    if agent == CODEX:
-        target = codex_target(our_packages(ours))
+    if agents.named(agent).hooks_name:
+        target = hooks_target(agents.named(agent), our_packages(ours))
 
     def look() -> InstallPlan:
         home, both = Path(places.user_home()), force or status_line
@@ -157,8 +153,8 @@ def uninstall(
     ours = _ours()
     home = Path(places.user_home())
     target = settings_target(scope, home, project.resolve(), our_packages(ours))
-    if agent == CODEX:
-        target = codex_target(our_packages(ours))
+    if agents.named(agent).hooks_name:
+        target = hooks_target(agents.named(agent), our_packages(ours))
 
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, Path(places.user_home()), ours)
@@ -246,9 +242,9 @@ def _confirm(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> boo
 
 
 def _say_next(target: Target) -> None:
-    if target.scope == CODEX:
-        say(CODEX_NEXT)
-        say(f"for the tools: codex mcp add holdfast -- {shlex.join(_server_command())}")
+    if agent := target.agent.option and target.agent:
+        say(agent.after_install)
+        say(f"for the tools: {agent.server_command} {shlex.join(_server_command())}")
     say(f"next: {typed_command()} doctor{target.doctor_words}")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from holdfast.transcript import PACKED
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert, is_utf8
 
@@ -103,7 +104,7 @@ def demo_session() -> Path:
 
 def is_file_name(word: str) -> bool:
     """Whether a word that names a session is its transcript, and not the start of its id."""
-    return "/" in word or word.endswith((".jsonl", ".gz")) or Path(word).is_file()
+    return "/" in word or word.endswith((".jsonl", *PACKED)) or Path(word).is_file()
 
 
 def list_group(

@@ -22,6 +22,7 @@ from holdfast.events import summary_report
 from holdfast.events.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
+from holdfast.transcript import PACKED
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -125,14 +126,14 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
     project = limit_settings.project_of(transcript)
     settings = settings_load.load(project)
     sidechain = transcript.parent.name == "subagents"
-    player = Replayer(settings, limit_settings.read(project))
+    player = Replayer(settings, limit_settings.read(project, transcript=str(transcript)))
     if not (progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty()):
         return player.replay, player.read(transcript, sidechain=sidechain)
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(file=unfiltered(sys.stderr)), transient=True) as bar:
-        is_packed = transcript.suffix == ".gz"  # the length of its text is not known
+        is_packed = transcript.suffix in PACKED  # the length of its text is not known
         task = bar.add_task("reading", total=None if is_packed else transcript.stat().st_size)
         counts = player.read(
             transcript, sidechain=sidechain, tell=lambda done: bar.update(task, completed=done)

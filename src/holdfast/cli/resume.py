@@ -23,6 +23,7 @@ from holdfast.redact import redact
 from holdfast.text import fence, timestamps
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
+from holdfast.transcript import PACKED
 from holdfast.wire.errors import HoldfastError
 
 
@@ -100,7 +101,7 @@ class NoneOfSession(NoCheckpoint):
 def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     """Return the checkpoint; for a session, its newest one; for an archived session without one,
     the session."""
-    if word.endswith((".jsonl", ".gz")):
+    if word.endswith((".jsonl", *PACKED)):
         word = find_transcript.choose_to_read(Path(word)).state.session_id
     try:
         return find.find_by_name(word, project)

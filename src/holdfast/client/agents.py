@@ -1,13 +1,14 @@
 """The agents whose sessions we keep, and what each of them can do.
 
-An agent is one adapter: `wire/codex` translates its lines, this module knows its folders and its
-limit. Nothing above `transcript` and `client` asks which agent a session is of.
+An agent is one adapter: `wire/codex` translates its lines, this table has its folders, its limit
+and where our hooks go. Nothing above `transcript` and `client` asks which agent a session is of.
 """
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.client import settings_files
 from holdfast.wire import codex, copilot, places
 
 MOST_CONFIG_BYTES = 1 << 20
@@ -18,28 +19,95 @@ if TYPE_CHECKING:
 
 class CodingAgent(NamedTuple):
     """One agent: its name on the command line, what people call it, how the version of its lines
-    begins, and its limit where a share of the window decides it. `lacks` are the abilities that do
-    not work with it, each with the reason if there is one to tell."""
+    begins, its folder, and its limit where a share of the window decides it. `lacks` are the
+    abilities that do not work with it, each with the reason if there is one to tell."""
 
     name: str
     title: str
+    plugin_command: str  # what installs and removes plugins
     version: str = ""
+    folder: str = ""  # below the user's home
+    folder_variable: str = ""
+    transcripts: str = ""  # a pattern, below its folder
+    compaction_signs: tuple[bytes, ...] = ()
     window_tokens: int = 0  # where none is stated
     states: float = 1.0  # the share of the window that its log states
     compacts_at: float = 1.0
-    limit_setting: str = ""
+    limit_setting: str = ""  # in its config.toml
+    hooks_name: str = ""  # its file with nothing but hooks
+    hook_fields: Mapping[str, Any] = {}  # what it needs in each hook of ours
+    after_install: str = ""
+    server_command: str = ""  # adds an MCP server
     lacks: Mapping[str, str] = {}
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether our hooks are lines of the user's settings, beside a status line and servers."""
+        return not self.hooks_name
+
+    @property
+    def can_install(self) -> bool:
+        return bool(self.hooks_name) or not self.folder
+
+    @property
+    def option(self) -> str:
+        """What names it on our command line."""
+        return f" --agent {self.name}" if self.hooks_name else ""
+
+    def home(self, environ: Mapping[str, str]) -> str:
+        """Its own folder for this user; empty if the environment names no home."""
+        home = environ.get("HOME", "")
+        given = environ.get(self.folder_variable, "")
+        return given or (f"{home}/{self.folder}" if home and self.folder else "")
+
+    def hooks_file(self, environ: Mapping[str, str]) -> str:
+        """Its own file of hooks; empty if it has none."""
+        home = self.home(environ)
+        return f"{home}/{self.hooks_name}" if home and self.hooks_name else ""
+
+    def files_with_hooks(self, project: str, environ: Mapping[str, str]) -> "list[Path]":
+        """The files that may run our hooks beside a plugin."""
+        from pathlib import Path
+
+        if self.has_settings:
+            return settings_files.list_files(project, environ)
+        return [Path(path)] if (path := self.hooks_file(environ)) else []
+
+    def plugin_hooks(self, plugin: str, environ: Mapping[str, str]) -> "list[Path]":
+        """The hooks of this plugin in its own folder, unless it is turned off there."""
+        from pathlib import Path
+
+        home = self.home(environ)
+        if not home or not self.hooks_name:
+            return []
+        plugins = self._config(environ).get("plugins")
+        known = plugins.items() if isinstance(plugins, dict) else ()
+        on = [name for name, one in known if isinstance(one, dict) and one.get("enabled", True)]
+        folders = [name.split("@") for name in on if name.startswith(f"{plugin}@")]
+        cached = Path(home, "plugins", "cache")
+        return [path for name, shop in folders for path in cached.glob(f"{shop}/{name}/*/{HOOKS}")]
 
     def own_limit(self, environ: Mapping[str, str]) -> int | None:
         """The limit in the user's settings of this agent."""
-        return _codex_limit(environ) if self.limit_setting else None
+        limit = self._config(environ).get(self.limit_setting) if self.limit_setting else None
+        return limit if type(limit) is int and 0 < limit < 1 << 40 else None
+
+    def _config(self, environ: Mapping[str, str]) -> dict[str, Any]:
+        import tomllib  # a session of Claude Code never needs it
+
+        try:
+            data = places.read_small(f"{self.home(environ)}/config.toml", MOST_CONFIG_BYTES)
+            return tomllib.loads(data.decode())
+        except (OSError, ValueError):
+            return {}
 
 
-HISTORY = "history: `status --all`, `brief`, `lost`, `replay`"
+HOOKS = "hooks/hooks.json"
+HISTORY = "history: `status --all`, `brief`, `lost`, `replay`, `search`"
 LIVE = (
     "alerts",
     "checkpoint before a compaction, brief in the next request after it",
-    "dashboard and search, from the first hook on",
+    "dashboard, from the first hook on",
 )
 CLAUDES = (
     "status line",
@@ -50,51 +118,50 @@ CLAUDES = (
 STEERING = "list of what the summariser should keep"
 SUMMARY = "how much of each item the summary holds"
 ABILITIES = ("how full the window is", HISTORY, SUMMARY, *LIVE, STEERING, *CLAUDES)
-CLAUDE = CodingAgent("claude", "Claude Code")
+CLAUDE = CodingAgent("claude", "Claude Code", "claude plugin uninstall")
 CODEX = CodingAgent(
-    *("codex", "Codex", codex.VERSION),
+    *("codex", "Codex", "codex plugin remove", codex.VERSION),
+    folder=".codex",
+    folder_variable="CODEX_HOME",
+    transcripts=f"sessions/*/*/*/{codex.PREFIX}*.jsonl*",
+    compaction_signs=(b'"type":"compacted"',),
     window_tokens=258_400,
     states=0.95,
     compacts_at=0.9,
     limit_setting="model_auto_compact_token_limit",
+    hooks_name="hooks.json",
+    # Tokens of four bytes: by its own limit, a brief in many scripts would lose its middle.
+    hook_fields={"additionalContextLimit": 10_000},
+    after_install="Codex runs no hook that you have not trusted, and says nothing: start it, type "
+    "/hooks, and trust those of Holdfast.",
+    server_command="codex mcp add holdfast --",
     lacks={STEERING: "Codex takes none", **dict.fromkeys(CLAUDES, "")},
 )
 COPILOT = CodingAgent(
-    *("copilot", "Copilot", copilot.VERSION),
+    *("copilot", "Copilot", "copilot plugin uninstall", copilot.VERSION),
+    folder=".copilot",
+    transcripts=f"{copilot.ABOVE}/*/{copilot.NAME}",
+    compaction_signs=(b"compaction_complete",),
     window_tokens=128_000,
     compacts_at=0.95,
     lacks=dict.fromkeys((*LIVE, STEERING, *CLAUDES), ""),
 )
 AGENTS = (CLAUDE, CODEX, COPILOT)
+COMPACTED = (
+    b'"compact_boundary"',
+    b'"isCompactSummary":true',
+    b'"isCompactSummary": true',
+    *(sign for agent in AGENTS for sign in agent.compaction_signs),
+)
 
 
-def codex_home(environ: Mapping[str, str]) -> str:
-    """Codex's own folder for this user; empty if the environment names no home."""
-    home = environ.get("HOME", "")
-    return environ.get("CODEX_HOME") or (f"{home}/.codex" if home else "")
-
-
-def _codex_limit(environ: Mapping[str, str]) -> int | None:
-    import tomllib  # a session of Claude Code never needs it
-
-    try:
-        data = places.read_small(f"{codex_home(environ)}/config.toml", MOST_CONFIG_BYTES)
-        limit = tomllib.loads(data.decode()).get("model_auto_compact_token_limit")
-    except (OSError, ValueError):
-        return None
-    return limit if type(limit) is int and 0 < limit < 1 << 40 else None
-
-
-def other_transcripts(environ: Mapping[str, str]) -> "list[Path]":
+def other_transcripts(environ: Mapping[str, str]) -> "Iterator[Path]":
     """The transcripts on this machine that are not of Claude Code."""
     from pathlib import Path  # a hook loads this module, and pathlib costs 8 ms
 
-    found: list[Path] = []
-    if home := codex_home(environ):
-        found += Path(home, "sessions").glob(f"*/*/*/{codex.PREFIX}*.jsonl")
-    if home := environ.get("HOME", ""):
-        found += Path(home, ".copilot", copilot.ABOVE).glob(f"*/{copilot.NAME}")
-    return found
+    for agent in AGENTS:
+        if agent.transcripts and (home := agent.home(environ)):
+            yield from Path(home).glob(agent.transcripts)
 
 
 def session_of(transcript: "Path") -> str:
@@ -111,6 +178,17 @@ def agent_of(transcript: str | os.PathLike[str]) -> CodingAgent:
     if codex.is_codex(path):
         return CODEX
     return COPILOT if copilot.is_copilot(path) else CLAUDE
+
+
+def is_kept_by_its_agent(transcript: "Path") -> bool:
+    """Whether the transcript lies where its agent writes it, and is no copy or recording."""
+    root = settings_files.transcripts_folder().resolve()
+    return agent_of(transcript) is not CLAUDE or transcript.resolve().is_relative_to(root)
+
+
+def named(name: str) -> CodingAgent:
+    """The agent of this name; a scope of Claude Code's settings is Claude Code's."""
+    return next((agent for agent in AGENTS if agent.name == name), CLAUDE)
 
 
 def with_own_limit(version: str) -> CodingAgent | None:

@@ -103,7 +103,7 @@ def read(
     transcript has that agent's settings."""
     environ = os.environ if environ is None else environ
     agent = agents.agent_of(transcript)
-    if agent is not agents.CLAUDE:
+    if agent.version:
         return LimitSettings(compact_at=agent.own_limit(environ))
     found = LimitSettings()
     for settings in settings_files.read_all(project, environ):

@@ -19,7 +19,7 @@ NOT_RESTORED = "the user's rules and open work could not be restored after this 
 OUR_HOOK = b"/holdfast/hook/__main__.py"
 TWICE = (
     "Holdfast is installed twice, as a plugin and in {path}, so every hook runs twice. Run "
-    "`holdfast uninstall`, or `claude plugin uninstall holdfast`."
+    "`holdfast uninstall{option}`, or `{plugin_command} holdfast`."
 )
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
@@ -36,7 +36,7 @@ def tell(moment: Moment) -> str:
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
-            twice = _runs_twice(state.project)
+            twice = _runs_twice(state.project, state.transcript)
         text, failure = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
     log.add(
@@ -66,15 +66,16 @@ def _cannot_save() -> str:
     return f"no checkpoint can be saved, as {home} cannot be written"
 
 
-def _runs_twice(project: str) -> str:
+def _runs_twice(project: str, transcript: str) -> str:
     """What to tell the user if settings run our hooks beside the plugin that runs this one."""
     if "CLAUDE_PLUGIN_ROOT" not in os.environ:
         return ""
-    from holdfast.client import settings_files
+    from holdfast.client import agents
 
-    for path in settings_files.list_files(project, os.environ):
+    agent = agents.agent_of(transcript)
+    for path in agent.files_with_hooks(project, os.environ):
         if path.is_file() and OUR_HOOK in path.read_bytes():
-            return TWICE.format(path=path)
+            return TWICE.format(path=path, option=agent.option, plugin_command=agent.plugin_command)
     return ""
 
 

@@ -1,23 +1,26 @@
 """The sessions of a project: their transcripts, and the decisions and rules in their records.
 
-Transcripts are those in the client's folder of the project and those that its hooks recorded. So a
-fact from before two compactions is found even where nobody made a segment of it. Reading goes on
-where the last one ended. If the client has deleted a transcript, its archived copy is read, and its
-items keep their ids.
+Transcripts are those in the client's folder of the project, those that its hooks recorded, and
+those of other agents whose first lines name the project. So a fact from before two compactions is
+found even where nobody made a segment of it. Reading goes on where the last one ended. If the
+client has deleted a transcript, its archived copy is read, and its items keep their ids.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
 from holdfast.archive import transcripts as archived
+from holdfast.client import agents
 from holdfast.files.folders import names_in
 from holdfast.memory import locations
 from holdfast.memory.item import DECISION, HOW, Item, MemorySource, SourceRead, clean, id_of
+from holdfast.transcript import PACKED, Unreadable
 from holdfast.wire import places
 
 MOST_BYTES = 32 << 20
@@ -32,7 +35,7 @@ def transcripts(project: str) -> list[str]:
     folder = locations.client_folder(project)
     found = {f"{folder}/{n}" for n in names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))}
     found |= {path for owner, path in sessions_of_hooks().values() if owner == project and path}
-    return sorted(found)
+    return sorted(found | {path for path, owner in _of_others() if owner == project})
 
 
 def projects() -> set[str]:
@@ -41,8 +44,8 @@ def projects() -> set[str]:
 
 
 def known_projects() -> set[str]:
-    """List every project that a hook ran in, and those that only Claude Code has sessions of."""
-    known = projects()
+    """List every project that a hook ran in, and those that only agents have sessions of."""
+    known = projects() | {project for _, project in _of_others() if project}
     folders = {locations.client_folder(project) for project in known}
     root = locations.client_folders()
     others = sorted(f"{root}/{name}" for name in names_in(root))
@@ -70,6 +73,19 @@ def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     names = names_in(places.windows())
     found = {name: _read_state(f"{places.windows()}/{name}/main/state.json") for name in names}
     return {name: told for name, told in found.items() if told[0]}
+
+
+def _of_others() -> Iterator[tuple[str, str]]:
+    """Yield (transcript, project) for those of other agents."""
+    for path in map(str, agents.other_transcripts(os.environ)):
+        if path.endswith(PACKED):
+            from holdfast.transcript import lookup  # decoding lines is slow, and they are few
+
+            with suppress(Unreadable):
+                yield path, locations.resolve(lookup.folder_of(path) or "/")
+        elif found := _CWD.search(places.read_small(path, HEAD_BYTES)):
+            with suppress(ValueError):
+                yield path, locations.resolve(json.loads(found[1]))
 
 
 def _read_state(path: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from zlib import crc32
 
 from holdfast.record import model
 from holdfast.record.model import Record
-from holdfast.transcript import GZIP_MAGIC
+from holdfast.transcript import GZIP_MAGIC, ZSTD_MAGIC
 from holdfast.window.state import State
 from holdfast.wire import log, places
 
@@ -73,7 +73,7 @@ def sign(path: str, offset: int) -> str:
         return ""
     try:
         size = os.fstat(fd).st_size
-        if os.pread(fd, len(GZIP_MAGIC), 0) == GZIP_MAGIC:
+        if os.pread(fd, len(ZSTD_MAGIC), 0).startswith((GZIP_MAGIC, ZSTD_MAGIC)):
             offset = size
         if size < offset:
             return ""

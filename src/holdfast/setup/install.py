@@ -24,7 +24,7 @@ from holdfast.setup.installs import (
 )
 from holdfast.setup.receipts import Receipt, our_packages, packages_in
 from holdfast.setup.settings_text import installed_commands
-from holdfast.setup.targets import CODEX, Target
+from holdfast.setup.targets import Target
 
 __all__ = [
     "Install",
@@ -216,8 +216,8 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
         if not one.program.missing:
             raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
     for other in find_installs(home, project, packages):
-        if CODEX in (other.scope, target.scope):
-            continue  # another agent runs those
+        if other.agent is not target.agent:
+            continue
         # A plugin may be known only from the file that we would write.
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             raise AlreadyInstalledElsewhere(
@@ -228,7 +228,7 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
 def _way_out(other: Install) -> str:
     if other.scope == "plugin":
         return (
-            "`claude plugin uninstall` it first (or set it to false in enabledPlugins), "
+            f"`{other.agent.plugin_command} holdfast` first, or turn the plugin off, "
             "or say --force; both would run every hook twice"
         )
     return f"`holdfast uninstall --scope {other.scope}` first, or say --force"

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from holdfast.client import settings_files
+from holdfast.client.agents import AGENTS, CodingAgent, named
 from holdfast.client.settings_files import claude_folder
 from holdfast.setup import receipts
 from holdfast.setup.changes import InstallChange, bytes_of
@@ -29,7 +30,7 @@ from holdfast.setup.settings_text import (
     settings_in,
     status_command_in,
 )
-from holdfast.setup.targets import CODEX, SCOPES, Target, codex_hooks_file, settings_file
+from holdfast.setup.targets import SCOPES, Target, settings_file
 from holdfast.setup.wiring import (
     ENTRY,
     Program,
@@ -52,14 +53,15 @@ class Install:
     scope: str
     path: Path
     commands: tuple[tuple[str, str], ...]
+    agent: CodingAgent = field(default=AGENTS[0], compare=False)
 
     @property
     def runnable(self) -> tuple[tuple[str, str], ...]:
         """The commands that the doctor may run. A project's settings come with the repository: of
         those, only lines that this Holdfast writes."""
-        if self.scope in ("user", "plugin", CODEX):
-            return self.commands
-        return tuple(one for one in self.commands if is_written_by_us(one[1]))
+        if self.scope in ("project", "local"):
+            return tuple(one for one in self.commands if is_written_by_us(one[1]))
+        return self.commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,11 @@ def find_installs(home: Path, project: Path, packages: Collection[str]) -> list[
     Files that cannot be read count as empty."""
     files = _settings_files(home, project)
     found = [
-        Install(scope, path, tuple(installed_commands(path, packages)))
+        Install(scope, path, tuple(installed_commands(path, packages)), named(scope))
         for path, scope in files.items()
     ]
     with_hooks = [install for install in found if install.commands]
-    return [*with_hooks, *_plugins(claude_folder(home), project, list(files))]
+    return [*with_hooks, *_plugins(claude_folder(home), project, list(files)), *_others_plugins()]
 
 
 def find_others(home: Path, project: Path, packages: Collection[str]) -> list[OtherHoldfast]:
@@ -118,7 +120,15 @@ def _settings_files(home: Path, project: Path) -> dict[Path, str]:
     files: dict[Path, str] = {}
     for scope in SCOPES:
         files.setdefault(settings_file(scope, home, project), scope)
-    return {**files, codex_hooks_file(): CODEX}
+    own = {Path(file): one.name for one in AGENTS if (file := one.hooks_file(os.environ))}
+    return files | own
+
+
+def _others_plugins() -> Iterator[Install]:
+    """Our plugin in other agents."""
+    for agent in AGENTS:
+        for hooks in agent.plugin_hooks(PLUGIN, os.environ):
+            yield replace(_plugin(hooks), agent=agent)
 
 
 def _plugin(hooks: Path) -> Install:

@@ -9,13 +9,13 @@ from importlib import resources
 from pathlib import Path
 
 from holdfast.client import agents
+from holdfast.client.agents import CodingAgent
 from holdfast.client.settings_files import claude_folder
 from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.settings_text import installed_commands
 
-CODEX = "codex"  # its hooks, in a file of their own
 SCOPES = ("user", "project", "local")
 BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
     "user": (),
@@ -38,10 +38,14 @@ class Target:
     packages: frozenset[str] = frozenset()  # the Holdfasts whose lines are ours
 
     @property
+    def agent(self) -> CodingAgent:
+        return agents.named(self.scope)
+
+    @property
     def words(self) -> str:
         """The options that name this place on the command line."""
-        if self.scope == CODEX:
-            return " --agent codex"
+        if option := self.agent.option:
+            return option
         if self.project is None:
             return ""
         return f" --scope {self.scope} --project {shlex.quote(str(self.project))}"
@@ -103,15 +107,12 @@ def settings_target(
     return Target(scope, settings, None if scope == "user" else project, parts, packages)
 
 
-def codex_target(packages: frozenset[str]) -> Target:
-    """Our hooks in Codex; it has no status line, and its MCP servers are in a TOML file."""
-    path = codex_hooks_file()
-    part = SettingsPart(path, packages, (), wiring.codex_table(), has_status_line=False)
-    return Target(CODEX, path, None, (part,), packages)
-
-
-def codex_hooks_file() -> Path:
-    return Path(agents.codex_home(os.environ), "hooks.json")
+def hooks_target(agent: CodingAgent, packages: frozenset[str]) -> Target:
+    """Our hooks in an agent's own file of hooks; its scope is the agent's name."""
+    path = Path(agent.hooks_file(os.environ))
+    table = wiring.agent_table(agent.hook_fields)
+    part = SettingsPart(path, packages, (), table, has_status_line=False)
+    return Target(agent.name, path, None, (part,), packages)
 
 
 def hooks_for(

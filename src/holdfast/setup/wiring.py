@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import holdfast
+from holdfast.client.agents import AGENTS
 from holdfast.client.hook_outputs import MATCHER
 from holdfast.files import plugin_environment
 
@@ -48,8 +49,6 @@ TIMEOUTS = {
     "SessionEnd": 10,
 }
 ASYNC_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
-
-CODEX_TOKENS = 10_000  # of four bytes; without it, a brief in many scripts would lose its middle
 
 HookTable = dict[str, list[dict[str, Any]]]
 
@@ -132,30 +131,32 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
     return table
 
 
-def codex_table() -> HookTable:
-    """The hooks as Codex gets them: it counts bytes where Claude Code counts characters."""
+def agent_table(fields: Mapping[str, Any]) -> HookTable:
+    """The hooks with fields that an agent needs in each."""
     table = hook_table()
-    for groups in table.values():
-        for group in groups:
-            for hook in group["hooks"]:
-                hook["additionalContextLimit"] = CODEX_TOKENS
+    for hook in _hooks_in(table):
+        hook.update(fields)
     return table
 
 
 def plugin_table() -> HookTable:
     """The hooks of the portable plugin, for every agent. One quoted command each: some ignore
     `args`."""
-    table = codex_table()
-    for groups in table.values():
-        for group in groups:
-            for hook in group["hooks"]:
-                word = f" {SECOND_WORD}" if prints_second_half(hook["command"]) else ""
-                hook["command"] = f"{PLUGIN_LAUNCHER} hook{word}{OR_NOTHING}"
+    table = hook_table()
+    for hook in _hooks_in(table):
+        word = f" {SECOND_WORD}" if prints_second_half(hook["command"]) else ""
+        hook["command"] = f"{PLUGIN_LAUNCHER} hook{word}{OR_NOTHING}"
+        for agent in AGENTS:
+            hook.update(agent.hook_fields)
     for event, word in ENVIRONMENT_EVENTS.items():
         command = f"{PLUGIN_LAUNCHER} environment {word}{OR_NOTHING}"
         hook = {"type": "command", "command": command, "timeout": TIMEOUTS[event]}
         table[event].append({"hooks": [hook]})
     return table
+
+
+def _hooks_in(table: HookTable) -> Iterator[dict[str, Any]]:
+    return (hook for groups in table.values() for group in groups for hook in group["hooks"])
 
 
 def archive_chars(commands: Iterable[tuple[str, str]]) -> int:

@@ -8,6 +8,8 @@ cannot be read at all raises, `Unreadable`. What it says is anyone's words: quot
 """
 
 GZIP_MAGIC = b"\x1f\x8b\x08"  # how an archived transcript begins
+PACKED = (".gz", ".zst")  # how the names of compressed ones end
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"  # how a transcript begins that Codex has put aside
 
 
 class Unreadable(OSError):

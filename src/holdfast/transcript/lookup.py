@@ -17,8 +17,14 @@ import msgspec
 from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Entry, Result, Summary
 from holdfast.transcript.parse import LineTally
-from holdfast.transcript.reader import LineParser, Reader, parser_for, read
-from holdfast.wire import places
+from holdfast.transcript.reader import (
+    LONGEST_LINE_BYTES,
+    LineParser,
+    Reader,
+    TranscriptSource,
+    parser_for,
+    read,
+)
 
 END_BYTES = 1 << 20
 _SIGNS = (b"compact_boundary", b"isCompactSummary", b'"compacted"', b"compaction_complete")
@@ -66,8 +72,8 @@ def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
     boundaries = summaries = 0
     parse_data = parser_for(path)
     thinned: list[Boundary] = []
-    with os.fdopen(places.open_regular(path), "rb") as file:
-        for data in file:
+    with TranscriptSource(path) as source:
+        for data in source.lines(0, LONGEST_LINE_BYTES):
             if not any(sign in data for sign in _SIGNS):
                 continue
             for entry in _entries(data, parse_data):
@@ -105,8 +111,8 @@ def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
     wanted = {one.encode() for one in ids}
     uses: dict[str, ToolUse] = {}
     parse_data = parser_for(path)
-    with os.fdopen(places.open_regular(path), "rb") as file:
-        for data in file:
+    with TranscriptSource(path) as source:
+        for data in source.lines(0, LONGEST_LINE_BYTES):
             if wanted.isdisjoint(_ID.findall(data)):
                 continue
             for block in _blocks(data, parse_data):

@@ -1,10 +1,11 @@
 """Read a transcript from a byte offset to its end, in memory that does not grow with it.
 
-The file may be plain or gzip. It must be a regular file, so that opening it never waits.
+The file may be plain, gzip or Zstandard. It must be a regular file, so that opening it never waits.
 """
 
 import io
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
@@ -13,7 +14,7 @@ from typing import Self, cast
 
 import msgspec
 
-from holdfast.transcript import GZIP_MAGIC, Unreadable
+from holdfast.transcript import GZIP_MAGIC, ZSTD_MAGIC, Unreadable
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
@@ -72,7 +73,10 @@ class TranscriptSource:
             raise _unreadable(self.path, error) from error
 
     def _unzipped(self) -> io.BufferedReader:
-        if not self._file.peek(3).startswith(GZIP_MAGIC):
+        head = self._file.peek(4)
+        if head.startswith(ZSTD_MAGIC):
+            return self._unpacked()
+        if not head.startswith(GZIP_MAGIC):
             return self._file
         import gzip  # 1 ms, and the client writes none
         import zlib
@@ -80,6 +84,17 @@ class TranscriptSource:
         self._damage = (EOFError, gzip.BadGzipFile, zlib.error)
         unzipped = gzip.GzipFile(fileobj=self._file)
         return io.BufferedReader(cast(io.RawIOBase, unzipped), BUFFER_BYTES)
+
+    def _unpacked(self) -> io.BufferedReader:
+        try:
+            if sys.version_info >= (3, 14):
+                from compression import zstd
+            else:
+                from backports import zstd
+        except ImportError as error:  # a plugin whose environment is not built
+            raise Unreadable(f"{os.fspath(self.path)!r} needs {error.name}") from error
+        self._damage = (EOFError, zstd.ZstdError)
+        return io.BufferedReader(cast(io.RawIOBase, zstd.ZstdFile(self._file)), BUFFER_BYTES)
 
 
 def _regular_file(path: str | os.PathLike[str], buffer_bytes: int) -> io.BufferedReader:

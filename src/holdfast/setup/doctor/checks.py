@@ -35,7 +35,6 @@ from holdfast.setup.installs import (
     unusable_settings,
 )
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.targets import CODEX
 from holdfast.setup.wiring import SECOND_EVENT, prints_second_half
 from holdfast.transcript import lookup
 from holdfast.window import observed_limits
@@ -68,7 +67,7 @@ def examine(project: Path) -> dict[str, Any]:
     others = find_others(Path(places.user_home()), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearse(install, fired[install]) for install in installs}
-    claudes = [install for install in installs if install.scope != CODEX]
+    claudes = [install for install in installs if install.agent.has_settings]
     line = check_status_line(claudes, project, packages)
     servers = look_at_servers(claudes, project, packages)
     settings = settings_load.load(str(project))
@@ -130,12 +129,15 @@ def _install_troubles(installs: list[Install], unusable: dict[Path, InstallError
             return ["no hook of Holdfast was found; fix that file, then run `holdfast install`"]
         refused = f"`holdfast install` would refuse, because {error}; {error.hint}"
         return [f"no hook of Holdfast is installed, and {refused}"]
-    running = [install for install in installs if install.commands and install.scope != CODEX]
+    return [words for agent in agents.AGENTS if (words := _run_twice(agent, installs))]
+
+
+def _run_twice(agent: agents.CodingAgent, installs: list[Install]) -> str:
+    running = [str(one.path) for one in installs if one.commands and one.agent is agent]
     if len(running) < 2:
-        return []
-    named = ", ".join(str(install.path) for install in running)
-    words = f"installed in {len(running)} places, hooks run twice: {named}"
-    return [f"{words}; run `holdfast uninstall` for one of them"]
+        return ""
+    words = f"installed in {len(running)} places, hooks run twice: {', '.join(running)}"
+    return f"{words}; run `holdfast uninstall{agent.option}` for one of them"
 
 
 def _troubles(install: Install, fired: list[FiredHook]) -> list[str]:
@@ -176,18 +178,16 @@ def _failed_steps(install: Install, steps: list[RehearsalStep]) -> list[str]:
 
 
 def _fix(install: Install) -> str:
-    if install.scope == CODEX:
-        return "run `holdfast install --agent codex`"
     if install.scope != "plugin":
-        scope = "" if install.scope == "user" else f" --scope {install.scope}"
-        return f"run `holdfast install{scope}`"
-    return "`claude plugin update holdfast` renews it, `claude plugin uninstall holdfast` ends it"
+        scope = f" --scope {install.scope}" if install.scope in ("project", "local") else ""
+        return f"run `holdfast install{install.agent.option or scope}`"
+    return f"install the plugin again, or end it: `{install.agent.plugin_command} holdfast`"
 
 
 def _notes_on_other_installs(installs: list[Install]) -> Iterator[str]:
     """What does not work with another agent; and from our receipts, where hooks run twice."""
     for agent in agents.AGENTS:
-        if any(install.scope == agent.name for install in installs):
+        if agent.lacks and any(install.agent is agent for install in installs):
             yield f"with {agent.title} these do not work: {'; '.join(agent.lacks)}"
     for install in installs:
         if install.scope == "user":
