@@ -14,7 +14,7 @@ NAME = re.compile(r"[\w.-]+")
 PART = re.compile(r"(<!-- audit: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 REASONS = {
     "alembic": "changes the tables of a database from one version to the next",
-    "backports.zstd": "reads transcripts that Codex has compressed, before Python 3.14",
+    "backports-zstd": "reads transcripts that Codex has compressed, before Python 3.14",
     "click": "commands, options and their help",
     "markdown-it-py": "finds the task lists in a plan; `rich` needs it too",
     "msgspec": "reads transcripts 3 times as fast as `json`, into types",

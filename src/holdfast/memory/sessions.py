@@ -82,7 +82,8 @@ def _of_others() -> Iterator[tuple[str, str]]:
             from holdfast.transcript import lookup  # decoding lines is slow, and they are few
 
             with suppress(Unreadable):
-                yield path, locations.resolve(lookup.folder_of(path) or "/")
+                if folder := lookup.folder_of(path):
+                    yield path, locations.resolve(folder)
         elif found := _CWD.search(places.read_small(path, HEAD_BYTES)):
             with suppress(ValueError):
                 yield path, locations.resolve(json.loads(found[1]))

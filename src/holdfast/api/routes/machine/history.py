@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Query, Response
 from sqlalchemy.engine import Connection
@@ -15,6 +15,7 @@ from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs
 from holdfast.api.responses import ApiAnswer, Paged, Router, paging, respond
 from holdfast.api.routes.machine.files import read_files
+from holdfast.client.agents import AGENTS
 from holdfast.events import history
 from holdfast.events.history import SummaryCounts, TranscriptFigures
 from holdfast.hub import ids, row_times
@@ -27,7 +28,8 @@ from holdfast.window.usage import TokenUse
 
 router = Router(tags=["history"])
 MOST_SESSIONS = 100
-Agent = Literal["claude", "codex", "copilot"]
+AGENT_NAME = "^(" + "|".join(one.name for one in AGENTS) + ")$"
+Agent = Annotated[str, Query(pattern=AGENT_NAME)]
 Days = Annotated[int, Query(ge=1, le=366)]
 
 
