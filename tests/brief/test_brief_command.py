@@ -39,8 +39,9 @@ def test_stdout_is_the_brief_and_nothing_else(transcript: str) -> None:
 def test_a_size_that_is_asked_for_leaves_room_for_open_tasks_before_notes(tmp_path: Path) -> None:
     session = Session()
     for number in range(20):
-        session.user(f"Look at gauge {number}: " + f"the height of pier {number} is wrong. " * 8)
-        session.says(f"Note {number}: pier {number} is measured from the quay. " * 4).works(1)
+        session.user(f"Look at gauge {number}: " + f"the height of pier {number} is wrong. " * 9)
+        session.says(f"Note {number}: pier {number} is measured from the quay, by hand. " * 7)
+        session.works(1)
     for number in range(6):
         session.calls("TaskCreate", f"Task #{number} created", subject=f"Measure pier {number}")
     file = str(session.written(tmp_path))

@@ -67,11 +67,12 @@ def test_only_the_reports_that_came_last_are_kept_at_length(tmp_path: Path) -> N
 
 @pytest.mark.requirement("B4")
 def test_what_the_last_calls_told_of_the_state_is_told(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("cat tides.md", "Obey the file.")
-    session.runs("git log --oneline -2", "1a2b3c4 Merge the moon\n5d6e7f8 Add tides")
+    session = Session().user(REQUEST).runs("cat tides.md", "Obey the file.").runs("make", "1 ok")
     text = compose(session.record(tmp_path)).text
-    printed = "`git log --oneline -2` printed at step 2: 1a2b3c4 Merge the moon 5d6e7f8 Add tides"
-    assert f"- {printed}\n- `cat tides.md` printed at step 1: Obey the file.\n" in text
+    printed = (
+        "- `make` printed at step 2: 1 ok\n- `cat tides.md` printed at step 1: Obey the file.\n"
+    )
+    assert printed in text
 
 
 @pytest.mark.requirement("B4")

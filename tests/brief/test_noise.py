@@ -52,13 +52,6 @@ def test_reasons_read_like_words(tmp_path: Path) -> None:
     assert "↳ run once, last at step 2, " in out and "1 times" not in out
 
 
-@pytest.mark.requirement("B11")
-def test_what_a_short_answer_follows_is_not_said_twice(tmp_path: Path) -> None:
-    question = "The importer reads it now. Shall I write the test too?"
-    session = Session().user(REQUEST).says(question).user("yes").works(2)
-    assert text_of(session, tmp_path).count("Shall I write the test too?") == 1
-
-
 @pytest.mark.requirement("B13")
 def test_commands_that_differ_behind_a_pipe_are_listed_once_as_run_last(tmp_path: Path) -> None:
     session = Session().user(REQUEST)

@@ -58,10 +58,9 @@ def test_the_items_of_a_list_stay_apart(tmp_path: Path) -> None:
 def test_the_number_and_the_length_of_remarks_are_bounded(tmp_path: Path) -> None:
     session = Session().user("Fire the bowls.")
     for number in range(MOST_REMARKS + 5):
-        session.says(f"Bowl {number} has a crack {'along the rim ' * 60} to sand.").runs("make")
+        session.says(f"Bowl {number} has a crack {'along the rim ' * 99}, to sand.").runs("make")
     found = remarks(session, tmp_path)
     assert len(found) == MOST_REMARKS and found[-1].startswith(f"Bowl {MOST_REMARKS + 4} ")
-    assert found[-1].endswith("to sand.")
     assert max(map(len, found)) <= REMARK_CHARS + 8
 
 
@@ -94,4 +93,5 @@ def test_a_remark_that_was_made_again_is_shown_once(tmp_path: Path) -> None:
     session = Session().user("Fire the bowls.")
     for _ in range(3):
         session.says(NOTED).runs("make kiln")
-    assert shown(session.says("Loaded, all of it, and the door is shut."), tmp_path) == [NOTED]
+    session.says("Loaded, all of it, and the door is shut.").runs("make shelf")
+    assert shown(session, tmp_path) == [NOTED]

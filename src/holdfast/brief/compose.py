@@ -118,7 +118,6 @@ def compose(
     items = _not_evicted(items, budget.evicted)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
-    _say_once(choice)
     fill(choice, items)
     known = sum(map(choice.knows, items)) - choice.merged
     return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
@@ -205,25 +204,6 @@ def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given:
     if 0 < more <= choice.room:
         choice.taken = [*reversed(longer), *(one for one in choice.taken if one not in words)]
         choice.room -= more
-
-
-def _say_once(choice: Choice) -> None:
-    """Leave out what short words answer where it stands in the line above them, an answer that
-    stands with the words that follow it, and the model's last words where they are such an
-    answer."""
-    answers = [one for one in choice.taken if one.reason == quotes.OUTCOME]
-    replies = [one.text for one in choice.taken if one.section == quotes.SECTION and not one.whole]
-    again = [one for one in answers if any(quotes.answered(one) in text for text in replies)]
-    said = {_words(one.whole) for one in answers}
-    again += [one for one in choice.taken if one.section == "flight" and _words(one.whole) in said]
-    for one in again:
-        choice.taken.remove(one)
-        choice.room += units(one.text)
-    answered = {int(one.order) for one in answers if one not in again}
-    for at, one in enumerate(choice.taken):
-        if one.bare and one.order - 1 in answered:
-            choice.room += units(one.text) - units(one.bare)
-            choice.taken[at] = replace(one, text=one.bare)
 
 
 def _not_evicted(items: list[BriefItem], evicted: frozenset[str]) -> list[BriefItem]:

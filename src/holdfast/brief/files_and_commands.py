@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.budget.compartments import BACKGROUND, units
-from holdfast.record.model import Command, Record, rank
-from holdfast.record.turns import began
+from holdfast.record.commands import newest_runs
+from holdfast.record.model import Record, rank
 from holdfast.text.fence import code, flat, plain_name
 
 TERSE_CHARS = 3600
 FILES_SHARE, EDITED_PART = 0.08, 0.75  # of the brief; of that, for edited ones
-MOST_COMMANDS, LONGEST_COMMAND = 8, 200
+MOST_COMMANDS, LONGEST_COMMAND = 5, 200
 MOST_UNCHECKED, UNCHECKED_WORTH = 30, 0.004
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
@@ -80,37 +80,24 @@ def _is_clients(path: str) -> bool:
 
 
 def commands(record: Record) -> Iterator[BriefItem]:
-    """Yield commands as they were typed, the likeliest to be used again first. Those that differ
-    only behind a pipe are one: the newest. What ran once and for an earlier request needs room that
-    is left over, and has to fit whole."""
-    warmth, newest, counts = dict[str, float](), dict[str, str](), Counter[str]()
-    for key, one in record.commands.items():
-        before_pipe = key.partition("|")[0].strip()
-        line = newest.get(before_pipe, key)
-        newest[before_pipe] = line if record.commands[line].op > one.op else key
-        warmth[before_pipe] = warmth.get(before_pipe, 0.0) + rank(one, record.op)
-        counts[newest[before_pipe]] = counts.pop(line, 0) + one.count
-    heats = {newest[key]: heat for key, heat in warmth.items()}
+    """Yield the checks as they were typed, the likeliest to be run again first."""
+    checks = {run.line: run.command for run in newest_runs(record) if run.is_check}
+    heats = {line: rank(one, record.op) for line, one in checks.items()}
     for order, (line, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
-        one = record.commands[line]
-        is_spare = counts[line] == 1 and one.op <= began(record)
-        if is_spare and len(line) > LONGEST_COMMAND:
-            continue
-        reason = f"run {times(one.count)}, last at step {one.op}"
+        one = checks[line]
         text = f"{code(line, LONGEST_COMMAND)} ({_MARKS[one.ok]}step {one.op})"
+        reason = f"run {times(one.count)}, last at step {one.op}"
         worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE)
-        yield BriefItem(
-            *("commands", text, worth, reason, one.place),
-            key=line,
-            order=order,
-            is_spare=is_spare,
-        )
+        yield BriefItem("commands", text, worth, reason, one.place, key=line, order=order)
 
 
 def about(record: Record) -> Iterator[BriefItem]:
     """Yield the kind of work: the endings of the files, and the tools. It is the last to be
     taken."""
-    endings = Counter(path.rpartition(".")[2] for path in record.files if "." in path)
+    names = (
+        path.rpartition("/")[2] for path, one in record.files.items() if one.reads or one.edits
+    )
+    endings = Counter(name.rpartition(".")[2] for name in names if "." in name)
     counts = (f"{name} {count}" for name, count in [*_most(record.tools), *_most(endings)])
     if told := ", ".join(counts):
         yield BriefItem("about", flat(told, ABOUT_CHARS), LEAST_WORTH, "the kind of work")
@@ -121,32 +108,16 @@ def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def unchecked(record: Record) -> Iterator[BriefItem]:
-    """Yield the changed files that no command has followed that passed, newest first; and the one
-    that passed last."""
-    line, newest = _passed_last(record)
-    since = newest.op if newest else -1
+    """Yield the check that passed last, and the files that were changed since, newest first."""
+    passed = next((run for run in newest_runs(record) if run.command.ok and run.is_check), None)
+    since = passed.command.op if passed else -1
     changed = [(path, one) for path, one in record.files.items() if one.is_changed and not one.gone]
     changed = [(path, one) for path, one in changed if one.edited.op > since]
     changed.sort(key=lambda pair: -pair[1].edited.op)
-    if changed and newest:
-        text = f"passed last: {code(line, LONGEST_COMMAND)} at step {newest.op}; changed since:"
-        yield BriefItem(
-            "unchecked", text, UNCHECKED_WORTH, "what passed last", newest.place, order=-1
-        )
+    if changed and passed:
+        text = f"passed last: {code(passed.line, LONGEST_COMMAND)} at step {since}; changed since:"
+        yield BriefItem("unchecked", text, UNCHECKED_WORTH, "what passed last", order=-1)
     for age, (path, one) in enumerate(changed[:MOST_UNCHECKED]):
         text = f"{plain_name(path)}, edited at step {one.edited.op}"
         worth = UNCHECKED_WORTH / (1 + age / 8)
         yield BriefItem("unchecked", text, worth, "no run has passed since", key=path, order=age)
-
-
-def _passed_last(record: Record) -> tuple[str, Command | None]:
-    """Return the newest run that passed of a command that checks something: one that was the first
-    after an edit, that has failed, or that ran more than once. What git printed checks nothing."""
-    by_git = {answer.command for answer in record.git.values()}
-    edits = 0
-    found: tuple[str, Command | None] = ("", None)
-    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].op):
-        is_check = one.edits_before > edits or one.failed is not None or one.count > 1
-        found = (line, one) if one.ok and is_check and line not in by_git else found
-        edits = one.edits_before
-    return found

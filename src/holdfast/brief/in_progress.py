@@ -4,19 +4,20 @@ remarks."""
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote_ends
+from holdfast.brief.quotes import is_answered
 from holdfast.record import commands, open_items
 from holdfast.record.git import quotes
-from holdfast.record.model import Call, Record
-from holdfast.record.turns import began, turn_number
+from holdfast.record.model import Call, Place, Record
+from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name
 from holdfast.text.sentences import clip_start
 
 FRESH_OPS = 3
-PRINTED_CHARS, SHOWN_CHARS, REMARK_CHARS = 240, 200, 400
-REMARK_WORTH = 0.0001  # of a character
+PRINTED_CHARS, SHOWN_CHARS = 240, 200
+REMARK_CHARS, REMARK_WORTH = 800, 0.0001  # of a character
 MOST_REMARKS, OLDER_SHARE = 12, 0.08  # of this request; the part of the brief for older ones
-MOST_PRINTED, MOST_EDITED_SINCE = 12, 3
+MOST_PRINTED, MOST_EDITED_SINCE = 12, 2
 MOST_ADDED = 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
@@ -24,11 +25,13 @@ PLANNING = "plan mode is on: read and plan only, change no file until the user a
 
 
 def flight(record: Record, room: int) -> Iterator[BriefItem]:
-    """Yield what the model said last, what it did last, and what still runs."""
+    """Yield what the model said last, and while it is at work the calls without a result and the
+    last ones."""
     if record.planning:
         yield BriefItem("flight", PLANNING, 1.0, "the mode of the session", pinned=True, order=-2)
     place = record.recent[-1].place if record.recent else None
-    if record.last_texts:
+    answers = {turn.said_op for turn in record.turns[:-1] if is_answered(turn)}
+    if record.last_texts and record.last_said_op not in answers:
         age = record.op - record.last_said_op
         when = "last said" if age <= FRESH_OPS else f"said {age} steps ago, nothing since"
         if record.turns and record.last_said_op <= began(record):
@@ -41,9 +44,11 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
     running = open_items.calls(record)[-3:]
     for call in running:
         text = f"no result yet: {call.tool} {code(call.what, 160)}"
-        yield BriefItem("flight", text, 0.04, "a call without a result", call.place, True, order=3)
+        why = "a call without a result"
+        yield BriefItem("flight", text, 0.04, why, call.place, True, order=0.5)
     done = [one for one in record.recent if one not in running and one.what]
-    if done and place is not None:
+    is_over = bool(record.turns) and open_items.is_over(record, record.turns[-1])
+    if done and place is not None and not is_over:
         steps = dict.fromkeys(_step(one) for one in reversed(done))  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
@@ -51,21 +56,17 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
 
 def printed(record: Record) -> Iterator[BriefItem]:
     """Yield the end of the newest output of each command that ran since the current request, newest
-    first; commands that differ only behind a pipe are one. Of those after which files were edited
-    only the newest are shown. What failed stands elsewhere, and so does what git printed."""
-    shown = {line for line, _ in commands.failing(record)}
-    by_git = {one.place.op for one in record.git.values()}
-    ran = [
-        (line, one)
-        for line, one in record.commands.items()
-        if one.op > began(record) and one.printed and one.op not in by_git and line not in shown
+    first. Where files were edited since, only the newest checks are shown: what else was printed
+    before an edit is old. What failed stands elsewhere, and so does what git said."""
+    failed = {line for line, _ in commands.failing(record)}
+    known = [
+        run
+        for run in commands.newest_runs(record)
+        if run.command.op > began(record) and run.command.printed and run.line not in failed
     ]
-    ran.sort(key=lambda pair: pair[1].op)
-    newest = {line.partition("|")[0].strip(): (line, one) for line, one in ran}
-    ran = sorted(newest.values(), key=lambda pair: -pair[1].op)
-    current = [pair for pair in ran if pair[1].edits_before == record.edits]
-    ran = ran[: max(len(current), MOST_EDITED_SINCE)]
-    for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
+    ran = [run for run in known if run.command.edits_before == record.edits]
+    checks = [run for run in known if run.is_check and run not in ran]
+    for age, (line, one, _) in enumerate([*ran[:MOST_PRINTED], *checks[:MOST_EDITED_SINCE]]):
         edits = commands.describe_edits(record, one)
         end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)
         text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
@@ -91,12 +92,11 @@ def _step(call: Call) -> str:
 
 def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield what the model said at work with its place, equal words once, the newest first: later
-    words may refute earlier ones, so older ones get little room, and those of earlier requests, to
-    which the answer is shown, what is left. The last words stand where the work stood."""
-    answers = {turn.said_op for turn in record.turns[:-1] if turn.said and not turn.works_on}
-    shown, left = {*answers, record.last_said_op}, int(room * OLDER_SHARE)
-    newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
-    known = [(text, place) for text, place in newest.items() if place.op not in shown]
+    words may refute earlier ones, so older ones get little room. The answer to a request replaces
+    what was said on the way to it, and the last words stand where the work stood."""
+    left = int(room * OLDER_SHARE)
+    newest = {both_ends(one.text, REMARK_CHARS): one.place for one in record.remarks}
+    known = [pair for pair in newest.items() if not _is_replaced(record, pair[1])]
     known.sort(key=lambda pair: -pair[1].op)
     for age, (text, place) in enumerate(known):
         is_older = age >= MOST_REMARKS or place.op <= began(record)
@@ -108,6 +108,12 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
         yield BriefItem(
             "decisions", text, worth, "said at work", place, order=age, is_spare=is_older
         )
+
+
+def _is_replaced(record: Record, place: Place) -> bool:
+    turn = turn_at(record, place)
+    is_answered = turn is not None and bool(turn.said) and not (turn.works_on or turn.interrupted)
+    return is_answered or place.op == record.last_said_op
 
 
 def added(items: Sequence[str]) -> Iterator[BriefItem]:

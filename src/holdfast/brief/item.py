@@ -55,7 +55,6 @@ class BriefItem(msgspec.Struct, gc=False):
     compartment: str = ""  # of the budget, if not that of its section
     begins: str = ""  # precedes `whole`
     whole: str = ""  # the full text, of which more is shown if there is room
-    bare: str = ""  # the text without what it answers, for where that stands in the line above
     is_spare: bool = False  # shown only in room that nothing else needs
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote_ends
 from holdfast.record import commands, shell
 from holdfast.record import open_items as still
+from holdfast.record.agents import COMMAND
 from holdfast.record.model import Agent, Place, Record
 from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
@@ -95,13 +96,15 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         when = f"turn {turn_number(record, one.place)}, step {one.ended_op}"
         text = f"{one.kind or 'agent'}, {one.status} ({when}): {flat(one.asked, 100)}"
         why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
+        is_older = one.place.op < began(record)
+        if one.kind == COMMAND and one.status in ("done", "failed"):
+            continue  # its output stands with the commands
+        report = redact(_findings(one.report or one.answer))
+        if not report and (is_older or one.status == "done"):
+            continue
         if roomy and _is_news(record, one):
             yield _news(one, f"{text} → ", why, order)
             continue
-        is_older = one.place.op < began(record)
-        report = redact(_findings(one.report or one.answer))
-        if not report and (is_older or one.status == "done"):
-            continue  # its output stands with the commands
         most = OLD_REPORT_CHARS if is_older or not roomy else REPORT_CHARS
         text = quote_ends(f"{text} → ", report, most) if report else text
         yield BriefItem("agents", text, worth, why, one.place, order=order, is_spare=is_older)

@@ -13,7 +13,7 @@ from holdfast.brief.item import BriefItem, quote_ends
 from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
-from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS
+from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS, is_answer, question_at_end
 from holdfast.record.turns import (
     TAKEN_BACK,
     describe_stop,
@@ -62,7 +62,6 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     is_act: bool = False  # an act of the user, not typed words
-    follows: bool = False  # what it answers ends the turn before
     waits: bool = False  # in the client's queue: the model has not seen it
     stopped: str = ""  # how the user stopped it before the model had done it
     turn: int = 0  # that these words began
@@ -93,12 +92,11 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             words,
             turn.place,
             number,
-            _replied(turn, is_current),
+            _replied(turn),
             turn.chars or len(turn.asked),
             turn.line,
             is_current,
             turn.is_plan,
-            _follows(record, number),
             waits(record, number),
             how,
             turn_number(record, turn.place),
@@ -114,23 +112,16 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
                 yield Quote(words, one.place, order, question, len(words))
 
 
-def _follows(record: Record, number: int) -> bool:
-    """Whether what these words answer ends the turn before, and is shown there if there is room."""
-    before = " ".join(record.turns[number - 1].said.split()) if number else ""
-    to = record.turns[number].reply_to
-    return bool(to) and before.endswith(to[-SHORTEST_ANSWER:])
-
-
-def _replied(turn: Turn, is_current: bool) -> str:
-    """Return what short words answer: its end, which asks the question, and more of it for the
-    last words and for a bare "B"."""
-    words, to = turn.asked, flat(turn.reply_to, LONGEST)
+def _replied(turn: Turn) -> str:
+    """Return what short words answer: the question before them, for a bare "B" with what comes
+    before it."""
     if turn.reply_to.startswith(REFUSED):
-        return to
-    if len(words) >= TERSE_CHARS:
+        return flat(turn.reply_to, LONGEST)
+    if len(turn.asked) >= TERSE_CHARS:
         return ""
-    most = LONGEST if is_current or len(words) <= BARE_CHARS else 2 * REPLY_CHARS
-    return to if len(to) <= most else f"… {to[2 - most :].lstrip()}"
+    is_bare = len(turn.asked) <= BARE_CHARS and is_answer(turn.reply_to)
+    to = turn.reply_to if is_bare else question_at_end(turn.reply_to, 2 * REPLY_CHARS)
+    return flat(to, LONGEST)
 
 
 def _flat(words: str) -> str:
@@ -230,10 +221,7 @@ def _least(quote: Quote) -> int:
 def _item(quote: Quote, most: int) -> BriefItem:
     reason = WITHDRAWN if quote.stopped.startswith(TAKEN_BACK) else "said by the user"
     order = quote.order - WAITING_FIRST if quote.waits else quote.order
-    text = _text(quote, most)
-    stands_below = quote.follows and not quote.is_current
-    bare = _text(replace(quote, reply_to=""), most) if stands_below else ""
-    return BriefItem(SECTION, text, 1.0, reason, quote.place, True, order=order, bare=bare)
+    return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=order)
 
 
 def _text(quote: Quote, most: int) -> str:
@@ -282,9 +270,8 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
     return found
 
 
-def answered(item: BriefItem) -> str:
-    """Return how words that follow this answer show all of it."""
-    return f"(to {quoted(flat(item.whole, LONGEST))})"
+def is_answered(turn: Turn) -> bool:
+    return not turn.works_on and len(turn.said) > SHORTEST_ANSWER
 
 
 def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
@@ -293,7 +280,7 @@ def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
     went on answer nothing, and the answer of the last turn stands where the work stood."""
     last = len(record.turns) - 1
     for number, turn in enumerate(record.turns[:-1]):
-        if number in shown and not turn.works_on and len(turn.said) > SHORTEST_ANSWER:
+        if number in shown and is_answered(turn):
             begins, whole = "  → ", redact(turn.said)
             if last - number > RECENT_TURNS:
                 whole = both_ends(whole, OLD_ANSWER_CHARS)

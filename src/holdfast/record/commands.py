@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 from os.path import normpath
+from typing import NamedTuple
 
 import msgspec
 
@@ -36,6 +37,7 @@ _WRONG = (
 _PLACE = Lazy(r"\.[A-Za-z]\w{0,9}(?:[:(]\d|\"?[:,]? line \d|::\w)|file:\d")
 NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>", "PreToolUse:")
 _EXIT_CODE = "Exit code "  # the client's line before the output of a command that failed
+_SILENT = "(Bash completed with no output)"  # the client's words
 
 
 class Run(msgspec.Struct, frozen=True, gc=False):
@@ -55,6 +57,7 @@ def begin(record: Record, line: str, place: Place) -> str:
     key = redact(line) if record.redacted else line  # keys saved earlier have no secrets any more
     command = record.commands.setdefault(key, Command(place, record.cwd))
     command.place, command.ok, command.printed, command.cwd = place, None, "", record.cwd
+    command.follows_edit = bool(record.recent) and record.recent[-1].tool in files.EDITS
     command.count, command.edits_before = command.count + 1, record.edits
     command.op = record.op
     if len(record.commands) > 2 * MOST_COMMANDS:
@@ -75,6 +78,7 @@ def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> N
     if command is None or (failed and text.startswith(NOT_RUN)):
         return
     text = text.partition("\n")[2] if text.startswith(_EXIT_CODE) else text
+    text = "" if text == _SILENT else text
     command.ok, command.printed = not failed, clip_start(text.rstrip(), PRINTED_CHARS)
     before = command.failed if command.failed and command.failed.closed is None else None
     if failed or before:
@@ -118,15 +122,35 @@ def unsettled(record: Record) -> list[tuple[str, FailedRun]]:
 
 
 def failing(record: Record) -> list[tuple[str, FailedRun]]:
-    """Return those to show: one that was tried once and named no place is past after ten steps, and
-    one of git once git has answered the same verb."""
-    known = [(key, failed, record.commands[key]) for key, failed in unsettled(record)]
+    """Return those to show: one that named no place is past after ten steps, and one of git once
+    git has answered the same verb."""
     return [
         (key, failed)
-        for key, failed, one in known
-        if (one.op >= record.op - TRIED_OPS or one.count > 1 or _names_place(failed.lines))
+        for key, failed in unsettled(record)
+        if (failed.place.op >= record.op - TRIED_OPS or _names_place(failed.lines))
         and not any(answer.place.op > failed.place.op for answer in _git_answers(record, key))
     ]
+
+
+class EndedRun(NamedTuple):
+    """The newest run of a command. A check ran again, or first after an edit."""
+
+    line: str
+    command: Command
+    is_check: bool
+
+
+def newest_runs(record: Record) -> list[EndedRun]:
+    """Return the commands that have ended, newest first. Lines with the same commands before their
+    pipes are one. What git said is known elsewhere."""
+    newest: dict[str, EndedRun] = {}
+    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
+        words = [words for _, words in shell.simple_commands(line)]
+        if words and one.ok is not None and all(some[0] != "git" for some in words):
+            key = " && ".join(" ".join(some) for some in words)
+            ran_before = newest.pop(key, None) is not None
+            newest[key] = EndedRun(line, one, ran_before or one.count > 1 or one.follows_edit)
+    return [*newest.values()][::-1]
 
 
 def _git_answers(record: Record, line: str) -> list[GitAnswer]:

@@ -121,6 +121,7 @@ class Command(msgspec.Struct, array_like=True, gc=False):
     printed: str = ""  # the end of its newest output
     edits_before: int = 0  # edits of the session when it was called
     failed: FailedRun | None = None
+    follows_edit: bool = False  # the call before it was one
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):

@@ -35,38 +35,22 @@ from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
 MOST_REMARKS = 80
-SHORTEST, REMARK_CHARS = 50, 600  # of a remark
+SHORTEST, REMARK_CHARS = 50, 1200  # of a remark
 _ENDS = (".", "!", "?", ":", ";", ",", "。", "！", "？")  # noqa: RUF001
-_ANNOUNCING = (
-    *("let me ", "now ", "i'll ", "i will ", "next", "good", "great", "perfect", "ok", "time to "),
-    *("jetzt ", "nun ", "ich werde ", "lass mich ", "ahora ", "voy a ", "maintenant ", "je vais "),
-)
+_CLAUSES = (",", ";", ":")
 
 
 def hear(record: Record, text: str, place: Place) -> None:
-    """Save a remark of the model: its sentences, without code, and without those that only announce
-    the next call."""
-    if record.far or len(text) < SHORTEST:
-        return
-    said = sentences.sentences(text)
-    if said and said[-1].endswith(":"):
-        said.pop()  # the call says the same
-    told = [_ended(one) for one in said if not _announces(one)]
+    """Save a remark of the model: its sentences, without code. The last one announces the next
+    call, if it ends in a colon or has only one clause."""
+    said = [] if record.far else sentences.sentences(text)
+    end = said[-1] if said else ""
+    if end.endswith(_ENDS) and (end.endswith(":") or not sentences.within(_CLAUSES, end)):
+        said.pop()
+    told = (one if one.endswith(_ENDS) else f"{one};" for one in said)
     kept = turns.shorten(" ".join(told), REMARK_CHARS)
     if len(kept) >= SHORTEST:
         record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
-
-
-def _announces(sentence: str) -> bool:
-    """Whether a sentence only says what is done next, without a reason. Without this, half of the
-    remarks in a brief are such sentences."""
-    one_clause = not any(mark in sentence[:-1] for mark in ",;:")
-    return one_clause and sentence.lower().startswith(_ANNOUNCING)
-
-
-def _ended(sentence: str) -> str:
-    """End a line with a mark, so that the items of a list stay apart."""
-    return sentence if sentence.endswith(_ENDS) else f"{sentence};"
 
 
 # Some 180 steps. What the model said before that is not searched when a long file is read for the
