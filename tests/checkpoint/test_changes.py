@@ -26,21 +26,21 @@ def test_a_file_stands_with_the_commit_that_git_printed_after_its_newest_edit(
     session.runs("git commit -qam 'Draw it' && git log", made("5d6e7f8", "Draw it"), fails=True)
     session.edits("/work/project/sea.py")
     assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "sea.py (turn 2, no commit seen since)",
+        "sea.py (turn 2)",
         "commit 5d6e7f8 “Draw it” (turn 2): moon.py, low.py",
-        "commit 1a2b3c4 “Mend” (turn 1): ebb.py, new.py",
+        "commit 1a2b3c4 “Mend” (turn 1): ebb.py",
     ]
 
 
-def test_a_commit_takes_nothing_that_was_edited_before_one_that_printed_nothing(
+def test_a_commit_that_printed_nothing_stands_with_the_words_typed_for_it(
     tmp_path: Path,
 ) -> None:
     session = Session().user(REQUEST).edits("/work/project/ebb.py")
-    session.runs("git commit -qam Mend", "").edits("/work/project/low.py")
+    session.runs("git commit -qam 'Mend'", "").edits("/work/project/low.py")
     session.runs("git commit -am Draw", made("1a2b3c4", "Draw"))
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "commit 1a2b3c4 “Draw” (turn 1): low.py",
-        "ebb.py (turn 1, no commit seen since)",
+        "commit “Mend” (turn 1): ebb.py",
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_commit_in_another_checkout_takes_nothing_of_this_one(tmp_path: Path) 
     session.runs("cd /work/other && git commit -am Draw", made("1a2b3c4", "Draw"))
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "commit 1a2b3c4 “Draw” (turn 1): /work/other/b.py",
-        "a.py (turn 1, no commit seen since)",
+        "a.py (turn 1)",
     ]
 
 
@@ -81,14 +81,14 @@ def test_words_at_an_earlier_edit_are_not_those_of_the_newest(tmp_path: Path) ->
     ]
 
 
-def test_what_ran_after_the_newest_edits_stands_with_its_end(tmp_path: Path) -> None:
+def test_the_newest_checks_stand_with_the_end_of_their_output(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("ls", "tide.py").edits("/work/project/tide.py")
     session.runs("make tides", "1 failed").edits("/work/project/tide.py")
     session.runs("make 2>&1 | tail -9", "one\ntwo").runs("make 2>&1 | tail -3", "2 passed")
     session.runs("npm run lint", "clean").runs("git status", "clean")
     assert sections_of(session.edits("/work/project/moon.py").record(tmp_path))["Commands"] == [
-        "`npm run lint` (turn 1, 2026-11-15 06:25, 1 edit since): “clean”",
         "`make 2>&1 | tail -3` (turn 1, 2026-11-15 06:25, 1 edit since): “2 passed”",
+        "`make tides` (turn 1, 2026-11-15 06:25, 2 edits since): “1 failed”",
     ]
 
 
@@ -101,10 +101,9 @@ def test_a_failure_of_an_earlier_turn_stands_on_one_line_and_says_that_it_was_no
     session.says("It fails.").user("Then the moon first.").edits("/work/project/ebb.c")
     session.runs("cc ebb.c", "ebb.c:9: error: no ebb\nstop", fails=True)
     assert sections_of(session.record(tmp_path))["Active Issues"] == [
-        "`cc ebb.c` (failed in turn 2, not run again)\nebb.c:9: error: no ebb",
+        "`cc ebb.c` (since turn 2)\nebb.c:9: error: no ebb",
         *(
-            f"`make {number}` (failed in turn 1, 1 edit since, not run again): "
-            f"“a.c:{number}: error: no moon”"
+            f"`make {number}` (since turn 1, 1 edit since): “a.c:{number}: error: no moon”"
             for number in (5, 4, 3)
         ),
         "(2 more failed in earlier turns: see `holdfast search`, or the tool `recall`)",
@@ -115,7 +114,7 @@ def test_what_git_printed_before_the_newest_commit_is_past(tmp_path: Path) -> No
     session = Session().user(REQUEST).edits("/work/project/a.py").runs("git status", "M a.py")
     session.runs("git commit -am Mend", made("1a2b3c4", "Mend")).runs("git push", "a..b main")
     found = sections_of(session.record(tmp_path))["Git"]
-    assert found[-1] == "git push (turn 1, 2026-11-15 06:25, no edit since): “a..b main”"
+    assert found[-1] == "`git push` printed in turn 1, 2026-11-15 06:25, no edit since: a..b main"
     assert not any("git status" in one for one in found)
 
 
@@ -129,8 +128,8 @@ def test_what_is_staged_may_be_a_hidden_file_a_folder_or_in_a_folder_that_git_is
     session.runs("git commit -m Mend", made("1a2b3c4", "Mend"))
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "commit 1a2b3c4 “Mend” (turn 1): lib/c.py, src/deep/b.py, .gitignore",
-        "lib/d.py (turn 1, no commit seen since)",
-        "src/a.py (turn 1, no commit seen since)",
+        "lib/d.py (turn 1)",
+        "src/a.py (turn 1)",
     ]
 
 
@@ -163,7 +162,6 @@ def test_what_failed_before_the_newest_commit_or_was_only_a_script_is_past(tmp_p
     session = Session().user(REQUEST).edits("/work/project/ebb.c")
     session.runs("git commit -m Mend", "ebb.c:1: error: no moon", fails=True)
     session.runs("python3 - <<'E'\nx(\nE", 'File "a.py", line 3: error: no', fails=True)
-    session.runs("cc ebb.c", "ebb.c:2: error: no ebb", fails=True).runs("cd sub && cc ebb.c")
     session.runs("git commit -nm Mend", made("1a2b3c4", "Mend")).says("Done.")
     assert sections_of(session.user("And the moon?").record(tmp_path))["Active Issues"] == []
 
@@ -174,5 +172,24 @@ def test_what_git_moved_or_removed_is_in_the_next_commit(tmp_path: Path) -> None
     session.runs("git commit -m Rename", made("1a2b3c4", "Rename"))
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "commit 1a2b3c4 “Rename” (turn 1): flood.py, low.py, ebb.py",
-        "tide.py (turn 1, no commit seen since)",
+        "tide.py (turn 1)",
+    ]
+
+
+def test_a_file_stands_with_the_line_of_the_answer_that_names_it(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/a.py").says("Let me mend it.")
+    session.edits("/work/project/b.py").runs("make", "2 passed")
+    session.says("All pass:\n\n- `a.py` reports the hours now\n- the moon is left\n- b.py:")
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "b.py (turn 1): “Let me mend it.”",
+        "a.py (turn 1): “`a.py` reports the hours now”",
+    ]
+
+
+def test_what_was_staged_for_a_refused_commit_is_in_the_next_one(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/a.py").edits("/work/project/b.py")
+    session.runs("git add a.py b.py && git commit -m Mend", "ruff: 1 file reformatted", fails=True)
+    session.runs("git add a.py && git commit -m Mend", made("1a2b3c4", "Mend"))
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "commit 1a2b3c4 “Mend” (turn 1): b.py, a.py"
     ]

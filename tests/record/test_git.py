@@ -17,6 +17,14 @@ from holdfast.record.reader import read_record
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
 
+
+def quotes(record: Record) -> list[str]:
+    told = [git.describe_branch(record)]
+    told += (git.describe_answer(one, "then", is_short=False) for one in git.answers(record))
+    return [one for one in told if one]
+
+
+AT = "in turn 1, 2026-11-15 06:25"
 MADE = "[fix/ebb 1a2b3c4] Mend the ebb\n 1 file changed"
 
 
@@ -57,19 +65,18 @@ def test_the_newest_answers_of_git_are_quoted_with_the_edits_since(tmp_path: Pat
     session.runs("git push", "! [rejected] main -> main", fails=True)
     record = load(save(session.record(tmp_path)))
     assert record is not None
-    found = [text for text, _ in git.quotes(record)]
-    status = "`cd sub && git -C .. status -s` printed at step 5, 2 edits since:"
-    made = "`git commit -am 'Mend the ebb'` printed at step 4, 2 edits since:"
-    assert found == [
-        "`git push` failed and printed at step 9, no edit since:\n    ! [rejected] main -> main",
+    status = "`cd sub && git -C .. status -s` printed then, 2 edits since:"
+    made = "`git commit -am 'Mend the ebb'` printed then, 2 edits since:"
+    assert quotes(record) == [
+        "`git push` failed and printed then, no edit since:\n    ! [rejected] main -> main",
         f"{status}\n    ## main\n    M tide.py\n    ?? new.py",
         f"{made}\n    [fix/ebb 1a2b3c4] Mend the ebb\n    1 file changed",
     ]
     assert sections_of(record)["Git"] == [
-        "git push (failed, turn 1, 2026-11-15 06:25, no edit since): “! [rejected] main -> main”",
-        "git status (turn 1, 2026-11-15 06:25, 2 edits since): “## main M tide.py ?? new.py”",
+        f"`git push` failed and printed {AT}, no edit since: ! [rejected] main -> main",
+        f"{status.replace('then', AT)} ## main / M tide.py / ?? new.py",
     ], "the commit stands under what changed"
-    assert f"- {status}\n    ## main" in compose(record).text
+    assert f"- {status.replace('then', 'at step 5')}\n    ## main" in compose(record).text
 
 
 @pytest.mark.requirement("B13")
@@ -78,7 +85,7 @@ def test_of_a_long_answer_the_end_is_quoted_and_the_rest_counted(tmp_path: Path)
     session = edited().runs("git status -s && git push", "\n".join(lines))
     record = session.record(tmp_path)
     assert list(record.git) == ["status", "push"]
-    [text] = [text for text, _ in git.quotes(record)]
+    [text] = quotes(record)
     cut = 100 - text.count(".py")
     assert 0 < cut < 100 and f"(the end, without {cut} lines before it)" in text
     assert text.endswith("file_099.py")
@@ -96,7 +103,7 @@ def test_other_commands_are_no_answer_of_git(command: str, tmp_path: Path) -> No
 def test_where_git_was_not_asked_the_branch_is_the_clients(tmp_path: Path) -> None:
     record = edited().record(tmp_path)
     record.branch = "fix/ebb"
-    assert [text for text, _ in git.quotes(record)] == ["git: on branch fix/ebb"]
+    assert quotes(record) == ["git: on branch fix/ebb"]
 
 
 def sends(
@@ -154,7 +161,7 @@ def test_a_subagents_transcript_is_read_on_where_it_was_left(tmp_path: Path) -> 
 
 def asked(repository: Path, record: Record) -> str:
     record.git_log = git.ask(str(repository), record)
-    return next((text for text, _ in git.quotes(record)), "")
+    return next(iter(quotes(record)), "")
 
 
 @pytest.mark.requirement("B13", "C14")
@@ -170,9 +177,9 @@ def test_git_is_asked_for_the_branch_and_the_newest_commits(
     assert record.git_log is not None
     assert [one.files for one in record.git_log.commits] == [["tide.py"]] * 5
     record.git["commit"] = GitAnswer("git commit -am x", MADE, Place())
-    assert len(list(git.quotes(record))) == 1, "the log holds the commit"
+    assert len(quotes(record)) == 1, "the log holds the commit"
     git.note_edit(record)
-    said = next(git.quotes(record))[0]
+    said = quotes(record)[0]
     assert said.startswith("git (asked at step 1, 1 edit since): on branch work/tides; ")
 
 
@@ -312,7 +319,7 @@ def test_a_changed_file_is_shown_with_the_commit_that_holds_it(
     found = sections_of(record)["What Changed"]
     assert found == [
         f"commit {made.commits[0].id} “Mend the ebb”: tide.py",
-        "low.py (turn 1, no commit seen since)",
+        "low.py (turn 1)",
     ]
     tide.edited = Place(at="2999-01-01T00:00:00.000Z", op=tide.edited.op)
     assert "commit " not in "".join(sections_of(record)["What Changed"]), "it is older"

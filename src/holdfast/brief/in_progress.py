@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote_ends
 from holdfast.brief.quotes import is_answered
 from holdfast.record import commands, open_items
-from holdfast.record.git import quotes
+from holdfast.record.git import answers, describe_answer, describe_branch
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.redact import redact
@@ -17,7 +17,7 @@ FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS = 240, 200
 REMARK_CHARS, REMARK_WORTH = 800, 0.0001  # of a character
 MOST_REMARKS, OLDER_SHARE = 12, 0.08  # of this request; the part of the brief for older ones
-MOST_PRINTED, MOST_EDITED_SINCE = 12, 2
+MOST_PRINTED = 12
 MOST_ADDED = 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
@@ -59,14 +59,15 @@ def printed(record: Record) -> Iterator[BriefItem]:
     first. Where files were edited since, only the newest checks are shown: what else was printed
     before an edit is old. What failed stands elsewhere, and so does what git said."""
     failed = {line for line, _ in commands.failing(record)}
-    known = [
-        run
+    checks = [run.line for run in commands.newest_checks(record)]
+    ran = [
+        (run.line, run.command)
         for run in commands.newest_runs(record)
-        if run.command.op > began(record) and run.command.printed and run.line not in failed
+        if run.command.op > began(record) and run.command.printed
+        if run.line in checks
+        or (run.command.edits_before == record.edits and run.line not in failed)
     ]
-    ran = [run for run in known if run.command.edits_before == record.edits]
-    checks = [run for run in known if run.is_check and run not in ran]
-    for age, (line, one, _) in enumerate([*ran[:MOST_PRINTED], *checks[:MOST_EDITED_SINCE]]):
+    for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
         edits = commands.describe_edits(record, one)
         end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)
         text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
@@ -76,12 +77,18 @@ def printed(record: Record) -> Iterator[BriefItem]:
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
-    """Yield what git said and printed last; the branch, and the newest answer, are always there if
-    there is room."""
-    for age, (text, place) in enumerate(quotes(record)):
-        pinned = room >= ROOMY_CHARS and age < 2
-        worth = 0.012 / (1 + age)
-        yield BriefItem("flight", text, worth, "what git said", place, pinned, order=2 + age / 9)
+    """Yield what git said when it was asked, and printed last; the branch, and the newest answer,
+    are always there if there is room."""
+    is_roomy, why = room >= ROOMY_CHARS, "what git said"
+    if branch := describe_branch(record):
+        place = record.git_log.place if record.git_log else Place()
+        yield BriefItem("flight", branch, 0.012, why, place, is_roomy, order=2)
+    for age, one in enumerate(answers(record), 1):
+        is_older = one.place.op <= began(record)
+        text = describe_answer(one, f"at step {one.place.op}", is_short=is_older)
+        pinned = is_roomy and age == 1
+        order, worth = 2 + age / 9, 0.012 / (1 + age)
+        yield BriefItem("flight", text, worth, why, one.place, pinned, order=order)
 
 
 def _step(call: Call) -> str:

@@ -3,15 +3,13 @@ what ran after the newest edits, and what git said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
 from holdfast.checkpoint.room import MORE, PER_ITEM, size
 from holdfast.record import commands, git, shell
 from holdfast.record.model import (
-    Command,
-    FailedRun,
     FileUse,
     Place,
     PrintedCommit,
@@ -19,20 +17,21 @@ from holdfast.record.model import (
     describe_unread,
 )
 from holdfast.record.turns import began, turn_at, turn_number
-from holdfast.text.fence import both_ends, code, flat, plain_name, quoted, single_marks
+from holdfast.text.fence import code, flat, plain_name, quoted, single_marks
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, clip_start
 
 SHORT_CHARS = 200
 COMMAND_CHARS = 400  # whole, but for scripts
-LATER_CHARS, ANSWER_CHARS = 80, 160
+ANSWER_CHARS = 160
 EDITED_SHARE = 0.8  # of the room: for files with words
 OUTPUT_CHARS = 600  # of a failed command
 MOST_OLDER, MOST_RUNS = 3, 5
 MINUTE_CHARS = len("2026-11-19T08:15")
 SECOND_CHARS = len("2026-11-19T08:15:30")
 
-Commit = tuple[str, str]  # id and subject
+STAGES_AND_COMMITS = {"add", "commit"}
+Commit = str  # its id and subject, as shown
 
 
 def describe_place(record: Record, place: Place) -> str:
@@ -83,45 +82,33 @@ def changed(record: Record, room: int) -> list[str]:
 
 
 def _find_changes(record: Record) -> Iterator[Change]:
-    loose: list[tuple[str, FileUse]] = []
+    """Yield each commit with the edited files that it holds, and each file in none."""
+    logged = record.git_log.commits if record.git_log else []
     held: dict[Commit, list[str]] = {_key(one.id, one.subject): [] for one in record.commits}
-    made = [(one, frozenset(one.paths)) for one in record.commits]
-    staged = {
-        name: _key(one.id, one.subject) for one in record.commits for name in one.paths if name
-    }
+    made = [(_key(one.id, one.subject), one) for one in record.commits]
+    loose: list[Change] = []
     for path, used in reversed(edited(record)):
-        for name in _above(path):
-            staged.pop(name, None)
-        if commit := _commit_of(record, path, used, made):
+        at, op = used.edited.at[:SECOND_CHARS], used.edited.op
+        by_log = (_key(one.id, one.subject) for one in logged if path in one.files and at <= one.at)
+        by_line = (key for key, one in made if one.place.op >= op and _holds(one, path))
+        if commit := next(by_log, "") or next(by_line, ""):
             held.setdefault(commit, []).append(f"{path}{_line_of(used)}")
         else:
-            loose.append((path, used))
-    for name, commit in staged.items():  # that nobody was seen to edit
-        held[commit] += [name] if name[-1] != "/" else []
-    places = {one.id: one.place for one in record.commits}
-    for (name, subject), paths in held.items():
-        place = places.get(name)
+            loose.append(Change(op, _describe_edit(record, path, used), [path]))
+    places = {key: one.place for key, one in made}
+    for commit, paths in held.items():
+        place = places.get(commit)
         when = f" (turn {turn_number(record, place)})" if place else ""
-        text = f"commit {plain_name(name)} {quoted(subject)}{when}"
-        yield Change(place.op if place else record.op, text, paths, is_commit=True)
-    said = ""
-    for path, used in loose:
-        told = used.said or _answer(record, used.edited)
-        words = told * (told != said)
-        yield Change(used.edited.op, _describe_edit(record, path, used, words, bool(held)), [path])
-        said = told or said
+        yield Change(place.op if place else record.op, f"{commit}{when}", paths, is_commit=True)
+    yield from loose
 
 
-def _answer(record: Record, place: Place) -> str:
-    """Return head and end of the answer of the turn in which an edit was made."""
-    turn = turn_at(record, place)
-    is_answered = turn and turn.said_op >= place.op and not turn.works_on and not turn.interrupted
-    return both_ends(turn.said, ANSWER_CHARS) if turn and is_answered else ""
-
-
-def _above(path: str) -> list[str]:
-    """Return the path and every folder above it."""
-    return [path, *(path[:at] for at, mark in enumerate(path) if mark == "/" and at)]
+def _holds(made: PrintedCommit, path: str) -> bool:
+    """Whether a commit took a file: by its name, with a folder above it, or with all there was."""
+    return any(
+        path == one or path.startswith(f"{one.rstrip('/')}/") if one else path[0] not in "/~"
+        for one in made.paths
+    )
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:
@@ -137,53 +124,35 @@ def _by_folder(paths: list[str], room: int) -> list[str]:
 
 
 def _key(name: str, subject: str) -> Commit:
-    return name, flat(subject, SHORT_CHARS)
-
-
-def _commit_of(
-    record: Record, path: str, used: FileUse, made: Sequence[tuple[PrintedCommit, frozenset[str]]]
-) -> Commit | None:
-    """Return the commit that holds the newest edit of a file: as git's log says, else the first
-    that was printed after the edit and took it."""
-    if not used.edited.op:
-        return None
-    edited_at = used.edited.at[:SECOND_CHARS]
-    for logged in record.git_log.commits if record.git_log else ():
-        if path in logged.files and logged.at[:SECOND_CHARS] >= edited_at:
-            return _key(logged.id, logged.subject)
-    names = _above(path)
-    for one, staged in made:
-        is_later = one.place.op >= used.edited.op
-        if is_later and (not staged.isdisjoint(names) or _takes_all(one, path, used.edited.op)):
-            return _key(one.id, one.subject)
-    return None
-
-
-def _takes_all(made: PrintedCommit, path: str, edited_op: int) -> bool:
-    """Whether a commit took all that git looked after, and with it this file: if no commit before
-    it that printed nothing may have taken it."""
-    wide = [one for one in made.paths if not one or one[-1] == "/"]
-    is_inside = any(path.startswith(one) if one else path[:1] not in "/~" for one in wide)
-    return is_inside and edited_op > made.since_op
+    return f"commit {plain_name(name)}".strip() + f" {quoted(flat(subject, SHORT_CHARS))}"
 
 
 def _line_of(used: FileUse) -> str:
     return f":{used.line}" if used.line and not used.gone else ""
 
 
-def _describe_edit(record: Record, path: str, used: FileUse, words: str, is_loose: bool) -> str:
-    """Return a file with what the model said at its newest edit, or at the end of that turn."""
-    told = [quoted(words)] * bool(words)
-    told += ["removed since"] * (used.gone and used.is_changed)
+def _describe_edit(record: Record, path: str, used: FileUse) -> str:
+    """Return a file with what was said of it."""
+    words = _told(record, path, used)
+    told = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [
         "" if used.edits else by,
         f"turn {turn_number(record, used.edited)}",
         f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
-        "no commit seen since" * is_loose,
     ]
     begins = f"{path}{_line_of(used)} ({', '.join(filter(None, when))})"
     return f"{begins}{': ' * bool(told)}{', '.join(told)}"
+
+
+def _told(record: Record, path: str, used: FileUse) -> str:
+    """Return the line that names the file in the answer of the turn that edited it, else what the
+    model said at the edit."""
+    turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
+    is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
+    lines = turn.said.replace(" […] ", "\n").splitlines() if turn and is_answered else []
+    named = (one for one in lines if name in one and len(one) > 2 * len(name) and one[-1] != ":")
+    return flat(next(named, used.said).strip("-*| "), ANSWER_CHARS)
 
 
 def issues(record: Record) -> Iterator[str]:
@@ -196,87 +165,36 @@ def issues(record: Record) -> Iterator[str]:
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
     older = []
-    for line, failed in _failing(record):
+    for line, failed in commands.failing(record):
+        text = commands.describe(record, line, failed)
         if failed.place.op > began(record):
             told = [single_marks(one) for one in failed.lines]
             while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
                 told.pop()
-            yield "\n".join([_describe_failure(record, line, failed, COMMAND_CHARS), *told])
+            yield "\n".join([text, *told])
         else:
-            end = quoted(flat(" ".join(failed.lines), SHORT_CHARS))
-            older.append(f"{_describe_failure(record, line, failed, SHORT_CHARS)}: {end}")
+            older.append(f"{text}: {quoted(flat(' '.join(failed.lines), SHORT_CHARS))}")
     yield from older[:MOST_OLDER]
     if older[MOST_OLDER:]:
         yield f"({len(older) - MOST_OLDER} more failed in earlier turns: {MORE})"
 
 
-def _failing(record: Record) -> Iterator[tuple[str, FailedRun]]:
-    """Yield the failed commands. Of those before the current request, what git printed before a
-    newer commit is past; so is a script, which nobody runs again, and what succeeded since in
-    another form."""
-    began_op = began(record)
-    committed_op = record.commits[-1].place.op if record.commits else 0
-    for line, failed in commands.failing(record):
-        is_older = failed.place.op <= began_op
-        is_gits = bool(shell.git_verbs(line)) and failed.place.op <= committed_op
-        if not is_gits and not (is_older and ("<<" in line or failed.later_ok)):
-            yield line, failed
-
-
-def _describe_failure(record: Record, line: str, failed: FailedRun, most: int) -> str:
-    """Return a failed command as typed, when it failed, and what came after."""
-    began, ended = turn_number(record, failed.first), turn_number(record, failed.place)
-    turns = f"in turn {ended}" if began == ended else f"from turn {began} to turn {ended}"
-    edits = commands.describe_edits(record, record.commands[line])
-    told = [f"failed {turns}", *[edits] * bool(edits), "not run again"]
-    if failed.later:
-        how = "succeeded" if failed.later_ok else "failed"
-        told.append(f"{code(failed.later, LATER_CHARS)} {how} at step {failed.later_op}")
-    return f"{_command(line, most)} ({', '.join(told)})"
-
-
-def _command(line: str, most: int) -> str:
-    """Return a command as typed, without the content of a script."""
-    begins, script, _ = line.partition("<<")
-    return f"{code(f'{begins}{script}', most)}{' …' * bool(script)}"
-
-
 def last_runs(record: Record) -> Iterator[str]:
-    """Yield what was run after the newest edits, the newest first: as typed, when, how many edits
-    came after, and the end of what it printed. Before the last edit, only the current request
-    counts. Lines that differ only behind a pipe are one command. What is quoted elsewhere is left
-    out: failures, and what git printed."""
-    elsewhere = {line for line, _ in _failing(record)}
-    newest: dict[str, tuple[str, Command]] = {}
-    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
-        key = " && ".join(" ".join(words) for _, words in shell.simple_commands(line))
-        is_over = one.ok is not None and line not in elsewhere
-        if is_over and key and not key.startswith("git "):
-            newest.pop(key, None)
-            newest[key] = line, one
-    last_edit = max((one.edits_before for _, one in newest.values()), default=0)
-    runs = [run for run in newest.values() if run[1].edits_before == last_edit > 0]
-    for line, one in runs[: -MOST_RUNS - 1 : -1]:
-        edits = commands.describe_edits(record, one)
-        if edits and one.place.op <= began(record):
-            continue
+    """Yield the newest run of each check, the newest first: as typed, when, how many edits came
+    after, and the end of what it printed."""
+    for line, one, _ in commands.newest_checks(record)[:MOST_RUNS]:
+        edits = commands.describe_edits(record, one) or "no edit since"
         end = flat(clip_start(one.printed, SHORT_CHARS), SHORT_CHARS)
-        words = f": {quoted(end)}" if end else ""
-        when = f"{describe_place(record, one.place)}, {edits or 'no edit since'}"
-        when = when if one.ok else f"failed, {when}"
-        yield f"{_command(line, COMMAND_CHARS)} ({when}){words}"
+        how = "" if one.ok else "failed, "
+        when = f"{how}{describe_place(record, one.place)}, {edits}"
+        yield f"{code(line, COMMAND_CHARS)} ({when})" + f": {quoted(end)}" * bool(end)
 
 
 def git_state(record: Record) -> Iterator[str]:
-    """Yield the branch, and what git printed last for each verb since the newest commit, which
-    stands under what changed."""
+    """Yield the branch, and what git printed last. The commits stand under what changed."""
     if branch := git.describe_branch(record):
         yield branch
-    made = record.commits[-1].place if record.commits else Place()
-    for verb, answer in sorted(record.git.items(), key=lambda pair: -pair[1].place.op):
-        if answer.place.op < made.op or (verb == "commit" and answer.place == made):
-            continue
-        edits = f"{counted(answer.edits, 'edit')} since" if answer.edits else "no edit since"
-        how = "failed, " if answer.failed else ""
-        printed = quoted(both_ends(answer.printed, SHORT_CHARS)) if answer.printed else "(nothing)"
-        yield f"git {verb} ({how}{describe_place(record, answer.place)}, {edits}): {printed}"
+    made = {one.place for one in record.commits}
+    for one in git.answers(record):
+        if one.place not in made or not STAGES_AND_COMMITS.issuperset(shell.git_verbs(one.command)):
+            yield git.describe_answer(one, f"in {describe_place(record, one.place)}", is_short=True)

@@ -43,6 +43,7 @@ SAID_CHARS, LAST_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1500, 800, 400, 240
 MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
 MOST_AGENTS = 3
 MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
+SHORT_TITLE = 60  # a shorter request stands behind the one before it
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
@@ -134,7 +135,7 @@ def title(record: Record, at: int) -> str:
     that they answer, else the last longer request."""
     turn = record.turns[at]
     words = (f"({PLAN_OF_MODEL}) " if turn.is_plan else "") + " ".join(turn.asked.split())
-    if not words or width(words) > TERSE_CHARS:
+    if not words or width(words) > SHORT_TITLE:
         return words
     if is_answer(turn.reply_to):
         return f"{_question(record, at)} → {words}"
@@ -179,7 +180,13 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         turn = record.turns[at]
         why = found.why if found and turn is found.turn else "not answered yet"
         when = changes.describe_place(record, turn.place)
-        asked.append(f"{when}, {why}: {_words(record, at, SAID_CHARS)}")
+        most = ITEM_CHARS if turn.is_plan else SAID_CHARS
+        asked.append(f"{when}, {why}: {_words(record, at, most)}")
+    asked += [
+        f"answered by the user since: {quoted(flat(one.text, ITEM_CHARS))} → {_quote(one.answer)}"
+        for one in (record.turns[-1].questions if record.turns else ())
+        if one.answer and one.place.op >= record.last_said_op
+    ]
     others = [
         f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
         for one in open_items.questions(record)
@@ -193,6 +200,10 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         left = room - size([*asked, begins, *others])
         asked.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
     return asked + others
+
+
+def _quote(words: str) -> str:
+    return quoted(flat(words, ITEM_CHARS))
 
 
 def _tasks_and_plan(record: Record) -> Iterator[str]:
@@ -301,7 +312,7 @@ def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
     is_last = turn is record.turns[-1]
     most = min(most, ITEM_CHARS) if turn.is_plan else max(most, LAST_TURN_CHARS * is_last)
     words = begins + (_words(record, at, most) if turn.asked else "(went on)")
-    if not turn.said or is_last or most <= LEAST_CHARS:
+    if not turn.said or is_last or turn.works_on or most <= LEAST_CHARS:
         return words
     answer = single_marks(turn.said)
     answer = answer if len(answer) <= most else both_ends(answer, min(most, ITEM_CHARS))

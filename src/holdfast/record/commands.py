@@ -26,7 +26,7 @@ SHOWN_CHARS, LATER_CHARS = 300, 80  # of a command
 EDGE_CHARS = 6000  # of an output, at each end, that are searched for message and place
 MOST_LINES, LONGEST_LINE = 6, 240
 NEAR_LINES = 8  # between a message and its place
-TRIED_OPS = 10
+TRIED_OPS, MOST_EDITED_SINCE = 10, 2
 MOST_WRONG = 40  # lines with an error that are looked at
 BELOW_LINES = 2  # that go on with a message
 _WRONG = (
@@ -99,9 +99,9 @@ def _note_later(record: Record, key: str, command: Command, place: Place) -> Non
         before = _run(other, one.cwd)
         is_settled = other == key or (_covers(run, before) and _is_seen(key, other, command))
         if is_settled:  # it succeeded, or another one fails in its stead
-            failure.closed, failure.closed_by = place, key
+            failure.closed = place
         elif run.names and run.names == before.names:
-            failure.later, failure.later_op, failure.later_ok = key, place.op, bool(command.ok)
+            failure.later, failure.later_op = key, place.op
 
 
 def _is_seen(key: str, other: str, command: Command) -> bool:
@@ -122,12 +122,14 @@ def unsettled(record: Record) -> list[tuple[str, FailedRun]]:
 
 
 def failing(record: Record) -> list[tuple[str, FailedRun]]:
-    """Return those to show: one that named no place is past after ten steps, and one of git once
-    git has answered the same verb."""
+    """Return those to show. One that named no place is past after ten steps, a script, which nobody
+    runs again, with the next request, and one of git once git has answered the same verb."""
+    began = turns.began(record)
     return [
         (key, failed)
         for key, failed in unsettled(record)
         if (failed.place.op >= record.op - TRIED_OPS or _names_place(failed.lines))
+        and (failed.place.op > began or "<<" not in key)
         and not any(answer.place.op > failed.place.op for answer in _git_answers(record, key))
     ]
 
@@ -158,19 +160,15 @@ def _git_answers(record: Record, line: str) -> list[GitAnswer]:
     return [record.git[verb] for verb in shell.git_verbs(line) if verb in record.git]
 
 
-def settled(record: Record) -> list[tuple[str, FailedRun]]:
-    """Return the commands that failed and have succeeded since, oldest first."""
-    found = [
-        (key, one.failed)
-        for key, one in record.commands.items()
-        if one.failed is not None and one.failed.lines and _succeeded(record, one.failed)
-    ]
-    return sorted(found, key=lambda pair: pair[1].place.op)
-
-
-def _succeeded(record: Record, failure: FailedRun) -> bool:
-    by = record.commands.get(failure.closed_by)
-    return failure.closed is not None and by is not None and bool(by.ok)
+def newest_checks(record: Record) -> list[EndedRun]:
+    """Return the checks after which nothing was edited, and of the current request the newest ones
+    before the last edits. What failed stands elsewhere."""
+    failed = {line for line, _ in failing(record)}
+    checks = [run for run in newest_runs(record) if run.is_check and run.line not in failed]
+    current = [run for run in checks if run.command.edits_before == record.edits]
+    began = turns.began(record)
+    older = [run for run in checks if run not in current and run.command.op > began]
+    return current + older[:MOST_EDITED_SINCE]
 
 
 def describe(record: Record, line: str, failed: FailedRun) -> str:

@@ -5,12 +5,10 @@ printed, with their step, and the edits since are counted.
 """
 
 import os
-from collections.abc import Iterator
 from datetime import datetime
 
 from holdfast.record import files, shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
-from holdfast.record.turns import began
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 from holdfast.text.sentences import Lazy, clip, clip_start
@@ -32,23 +30,23 @@ _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
 _MARKS, _EVERYTHING = "'\"", {".", "*", ":/"}  # around and as what `git add` gets
 # `[main de4b411] Move the warning`
 _COMMITTED = Lazy(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
+# `-m "Move the warning"`, `-m "$(cat <<'EOF'` with the words on the next line
+_TYPED = Lazy(r"""-[a-z]*m (?:"\$\(cat <<-?\s*\S+\n\s*(.+)|["']([^"'\n]+))""")
 _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
 
 
 def note_answer(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
     """Save the end of what a command printed, if it ran one of the quoted verbs of git."""
     verbs = shell.git_verbs(line)
-    if not failed:
+    if not failed or "commit" in verbs:  # where a hook refuses a commit, what was staged stays so
         record.staged = [*record.staged, *_staged(record, line)][-MOST_STAGED:]
     if "commit" in verbs:
-        is_printed = _note_commits(record, line, text, place)
-        if not is_printed and not failed:
-            record.silent_commit_op = place.op
+        _note_commits(record, line, text, place, failed=failed)
     for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
-            if verb == "commit":
-                text = text[max(0, text.rfind("\n[") + 1) :]  # above it stands what hooks said
+            if verb == "commit" and (made := _COMMITTED.pattern.search(text)):
+                text = text[made.start() :]  # above it stands what hooks said
             printed = clip_start(text, PRINTED_CHARS)
             cut = text.count("\n") - printed.count("\n")
             command = clip(line, COMMAND_CHARS)
@@ -77,23 +75,23 @@ def _folder(record: Record, line: str) -> str:
     return where if files.relative(record, where)[:1] == "/" else ""
 
 
-def _note_commits(record: Record, line: str, text: str, place: Place) -> bool:
-    """Record the commits that git printed, with what was staged for them; return False if it
-    printed none."""
+def _note_commits(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
+    """Record the commits that a line made, with what was staged for them: as git printed them, else
+    with the words that were typed for it."""
     words, here = line.split(), [_folder(record, line)]
     is_all = any(word == "--all" or (word[0] == "-" != word[1:2] and "a" in word) for word in words)
     paths = here if is_all else list(dict.fromkeys(record.staged)) or here
     made = _COMMITTED.pattern.findall(text)
+    if not made and not failed:
+        typed = _TYPED.pattern.search(line)
+        made = [("", typed[1] or typed[2])] if typed else []
     for name, subject in made:
-        since = record.silent_commit_op
         if "--amend" in words and record.commits:
-            amended = record.commits.pop()
-            paths, since = [*amended.paths, *paths], amended.since_op
+            paths = [*record.commits.pop().paths, *paths]
         subject = clip(subject, PRINTED_CHARS)
-        record.commits = [*record.commits, PrintedCommit(name, subject, place, paths, since)]
+        record.commits = [*record.commits, PrintedCommit(name, subject, place, paths)]
         record.staged = []
     del record.commits[:-MOST_MADE]
-    return bool(made)
 
 
 def note_edit(record: Record, at: str = "") -> None:
@@ -148,22 +146,17 @@ def _read_log(text: str, record: Record) -> GitLog:
     return GitLog(Place(record.offset, record.at, record.op), branch, commits)
 
 
-def quotes(record: Record) -> Iterator[tuple[str, Place]]:
-    """Yield what git said, each with its place: when it was asked, then what it printed, newest
-    first. What a commit printed is in the log that is newer, and what was printed before a commit
-    is past. Without a log, the branch is the one that the client wrote down."""
-    log = record.git_log
-    if branch := describe_branch(record):
-        yield branch, log.place if log else Place()
-    commit = record.git.get("commit")
+def answers(record: Record) -> list[GitAnswer]:
+    """Return git's newest answer to each verb, newest first. What a commit printed is in the log
+    that is newer, and what was printed before a commit is past."""
+    log, commit = record.git_log, record.git.get("commit")
     since = commit.place.op if commit and not commit.failed else 0
     by_call = {  # one call may have several verbs
         answer.place: answer
         for answer in record.git.values()
         if answer.place.op >= since and (answer is not commit or _is_news(commit, log))
     }
-    for answer in sorted(by_call.values(), key=lambda one: one.place.op, reverse=True):
-        yield _describe_answer(answer, is_older=answer.place.op <= began(record)), answer.place
+    return sorted(by_call.values(), key=lambda one: one.place.op, reverse=True)
 
 
 def describe_branch(record: Record) -> str:
@@ -203,14 +196,14 @@ def _age(at: str, now: str) -> str:
     return f", {told} old"
 
 
-def _describe_answer(answer: GitAnswer, *, is_older: bool) -> str:
-    """Return what git printed; of an answer to an earlier request, its ends on one line."""
+def describe_answer(answer: GitAnswer, when: str, *, is_short: bool) -> str:
+    """Return what git printed, and when; of a short one, the ends on one line."""
     failed = "failed and " if answer.failed else ""
-    when = f"at step {answer.place.op}, {_edits(answer.edits)} since"
-    text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {when}:"
+    since = f"{when}, {_edits(answer.edits)} since"
+    text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {since}:"
     cut = [f"(the end, without {answer.cut_lines} lines before it)"] if answer.cut_lines else []
     lines = [flat(one, LINE_CHARS) for one in answer.printed.splitlines() if one.strip()]
-    if is_older and lines:
+    if is_short and lines:
         return f"{text} {both_ends(' / '.join(lines), LINE_CHARS)}"
     return "\n    ".join([text, *cut, *(lines or ["(nothing)"])])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 18
+VERSION = 19
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 
@@ -105,9 +105,7 @@ class FailedRun(msgspec.Struct, array_like=True, gc=False):
     lines: list[str]  # of its output: message and place
     later: str = ""  # the newest run of the same program since, which does not settle it
     later_op: int = 0
-    later_ok: bool = False
     closed: Place | None = None
-    closed_by: str = ""  # the line that succeeded, or that fails in its stead
 
 
 class Command(msgspec.Struct, array_like=True, gc=False):
@@ -188,13 +186,12 @@ class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class PrintedCommit(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A commit as git printed it when the session made it."""
+    """A commit that the session made, as git printed it."""
 
-    id: str
+    id: str  # empty if git printed nothing
     subject: str
     place: Place
     paths: list[str]  # the files that were staged by name, or the folder it was made in
-    since_op: int = 0  # what was edited until then may be in a commit that printed nothing
 
 
 class GitLog(msgspec.Struct, array_like=True, gc=False):
@@ -226,7 +223,6 @@ class Record(msgspec.Struct):
     git_log: GitLog | None = None  # asked before the last compaction
     commits: list[PrintedCommit] = []  # that the session made, newest last
     staged: list[str] = []  # since the last of them
-    silent_commit_op: int = 0  # of the last commit that succeeded and printed nothing
     planning: bool = False  # plan mode: the model may read and plan, and change nothing
     redacted: bool = False  # a saved command lacks its secret, so compare without secrets
     compactions: int = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from holdfast.record import agents, files, plans, replies
+from holdfast.record import agents, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
@@ -235,10 +235,9 @@ def note_read(record: Record, name: str) -> None:
 
 
 def words_before(record: Record) -> str:
-    """Return the end of what the model said before an edit, if nothing but edits came between."""
+    """Return the end of what the model said before an edit, if no other call came between."""
+    is_far = any(record.last_said_op <= one.place.op < record.op for one in record.recent)
     began = record.turns[-1].place.op if record.turns else 0
-    between = (one for one in record.recent if record.last_said_op <= one.place.op < record.op)
-    is_far = any(one.tool not in files.EDITS for one in between)
     if not record.last_texts or record.last_said_op <= began or is_far:
         return ""
     words = sentences.last_sentences(record.last_texts[-1][-READ_CHARS:], BEFORE_CHARS)
