@@ -133,7 +133,7 @@ def _line_of(used: FileUse) -> str:
 
 def _describe_edit(record: Record, path: str, used: FileUse) -> str:
     """Return a file with what was said of it."""
-    words = _told(record, path, used)
+    words = _find_words(record, path, used)
     told = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [
@@ -145,7 +145,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
     return f"{begins}{': ' * bool(told)}{', '.join(told)}"
 
 
-def _told(record: Record, path: str, used: FileUse) -> str:
+def _find_words(record: Record, path: str, used: FileUse) -> str:
     """Return the line that names the file in the answer of the turn that edited it, else what the
     model said at the edit."""
     turn, name = turn_at(record, used.edited), path.rpartition("/")[2]

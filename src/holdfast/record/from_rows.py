@@ -55,10 +55,10 @@ def _take_action(record: Record, row: Row, place: Place) -> None:
             git.note_edit(record)
     named = ", ".join(files.relative(record, path) for path in paths)
     what = line or named or _text(row, "input") or _text(row, "detail")
-    made = Call(tool, what[: files.LONGEST_PATH], place, failed=failed)
-    record.recent = [*record.recent[1 - MOST_RECENT :], made]
     if line or (failed and not is_edit):
         _take_run(record, row, line or f"{tool} {what}".strip(), place, failed=failed)
+    made = Call(tool, what[: files.LONGEST_PATH], place, failed=failed)
+    record.recent = [*record.recent[1 - MOST_RECENT :], made]
 
 
 def _take_run(record: Record, row: Row, line: str, place: Place, *, failed: bool) -> None:
