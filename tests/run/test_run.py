@@ -279,6 +279,17 @@ def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
     assert "mine" not in theatre.journal.read_text()
 
 
+@pytest.mark.requirement("P5")
+def test_a_client_that_writes_its_version_in_two_pieces_is_used(theatre: Theatre) -> None:
+    own = theatre.client.read_text()
+    pieces = "printf '2.1.325 (Claude Code)'; sleep 0.2; echo || exit 1; exit 0"
+    theatre.client.write_text(
+        own.replace('echo "${FAKE_VERSION', f'{pieces}\n    echo "${{FAKE_VERSION')
+    )
+    theatre.plan.write_text(ALONE)
+    assert theatre.answer()["state"] == "done"
+
+
 @pytest.mark.requirement("X3", "P5")
 def test_a_claude_we_started_may_not_start_another(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch

@@ -103,7 +103,7 @@ def _read_version(path: str) -> str:
         with program.stdout as out:
             ready = select.select([out], [], [], VERSION_SECONDS)[0]
             words = os.read(out.fileno(), VERSION_BYTES) if ready else b""
-        code = program.wait(VERSION_SECONDS if ready else 0)
+            code = program.wait(VERSION_SECONDS if ready else 0)  # it may still write a line end
     except subprocess.TimeoutExpired:
         raise NoClient(f"{path} --version did not end") from None
     finally:
