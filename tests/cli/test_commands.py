@@ -400,6 +400,18 @@ def test_watch_shows_every_live_window(tmp_path: Path) -> None:
     assert "beta-2" not in out
 
 
+@pytest.mark.requirement("U3", "U5")
+def test_watch_lists_what_compacts_next_first_with_titles_and_agents_below(tmp_path: Path) -> None:
+    for name, used in (("calm-1", 30_000), ("full-1", 160_000), ("warm-1", 130_000)):
+        asked = a_prompt(f"Implement the following plan:\n\n# {name} of the harbour")
+        path = a_transcript(tmp_path / f"{name}.jsonl", asked, an_answer(used))
+        os.utime(path)
+        fire("PostToolUse", path, session=name)
+    _, *lines = _ok("watch", "--once", COLUMNS="160").splitlines()
+    assert [line[:4] for line in lines] == ["full", "warm", "calm"]
+    assert all(f"{line[:4]}-1 of the harbour" in line for line in lines)
+
+
 @pytest.mark.requirement("U3")
 def test_settings_say_where_each_value_came_from() -> None:
     out = _ok("settings", HOLDFAST_ZONE_RED="0.95")

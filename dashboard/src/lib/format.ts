@@ -12,6 +12,31 @@ export function number(value: number | null | undefined): string {
     : Math.round(value).toLocaleString("en-US");
 }
 
+/** A count of something that is compared later, or cannot be. */
+export function counted(value: number | null | undefined, isRead: boolean): string {
+  return value === null || value === undefined
+    ? isRead
+      ? "no summary"
+      : "not read"
+    : number(value);
+}
+
+/** What was restored, or would have been if hooks had run. */
+export function restored(value: number | null, wasGiven: boolean): string {
+  return value === null ? "" : `${number(value)}${wasGiven ? "" : " would be"}`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1 << 20) return `${Math.ceil(value / 1024)} KB`;
+  return value < 1 << 30
+    ? `${(value / (1 << 20)).toFixed(1)} MB`
+    : `${(value / (1 << 30)).toFixed(1)} GB`;
+}
+
+export function money(value: number | null | undefined): string {
+  return value === null || value === undefined ? "" : value.toFixed(2);
+}
+
 export function short(value: number | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN;
   const size = Math.abs(value);
@@ -91,7 +116,7 @@ export function full(at: string | number | null | undefined): string {
 // Characters that draw nothing, or draw something else than they are: a reader should see them.
 // eslint-disable-next-line no-control-regex
 const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 const LONGEST = 20_000;
 
 /** Text of anybody, made harmless to look at: hidden and direction characters become visible. */
@@ -107,6 +132,11 @@ export function plain(text: string | null | undefined): string {
 /** The same on one line. */
 export function line(text: string | null | undefined): string {
   return plain(text?.slice(0, LONGEST).replace(/\s+/g, " ").trim());
+}
+
+/** On one line, without the marks of Markdown. */
+export function prose(text: string | null | undefined): string {
+  return line(text?.replace(/\*\*|^#+\s|`+|^\s*[-*]\s|^---+$/gm, ""));
 }
 
 /** What began a compaction, in words. */

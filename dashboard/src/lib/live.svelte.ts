@@ -17,6 +17,7 @@ export type Listener = (events: LiveEvent[], missed: boolean) => void;
 
 const GATHER_MS = 500;
 const SILENT_MS = 45_000; // the server is heard of every 15 seconds
+const PROBE_MS = 4_500; // twice that, and it is noticed within ten seconds
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 
@@ -43,12 +44,14 @@ class Live {
   run(): () => void {
     let over = false;
     const gather = setInterval(() => this.#tell(), GATHER_MS);
+    const probe = setInterval(() => void this.#probe(), PROBE_MS);
     const seen = () => (document.hidden ? this.#stop?.abort() : this.#wake?.());
     document.addEventListener("visibilitychange", seen);
     void this.#follow(() => over);
     return () => {
       over = true;
       clearInterval(gather);
+      clearInterval(probe);
       document.removeEventListener("visibilitychange", seen);
       this.#stop?.abort();
       this.#wake?.();
@@ -65,6 +68,16 @@ class Live {
   /** A request found nobody: the stream may not have noticed yet. */
   lost(): void {
     if (this.state === "live") this.#stop?.abort();
+  }
+
+  /** A server that stands still keeps its streams open: it is asked while it says nothing. */
+  async #probe(): Promise<void> {
+    if (this.state !== "live" || document.hidden || Date.now() - this.heardAt < PROBE_MS) return;
+    try {
+      await fetch(address("health"), { signal: AbortSignal.timeout(PROBE_MS - 500) });
+    } catch {
+      this.lost();
+    }
   }
 
   async #follow(isOver: () => boolean): Promise<void> {

@@ -3,6 +3,8 @@
 import type { Component } from "svelte";
 import ChartPie from "@lucide/svelte/icons/chart-pie";
 import Bookmark from "@lucide/svelte/icons/bookmark";
+import Coins from "@lucide/svelte/icons/coins";
+import HeartPulse from "@lucide/svelte/icons/heart-pulse";
 import FoldVertical from "@lucide/svelte/icons/fold-vertical";
 import Gauge from "@lucide/svelte/icons/gauge";
 import MessagesSquare from "@lucide/svelte/icons/messages-square";
@@ -83,6 +85,20 @@ export const PAGES: Page[] = [
     key: "b",
     icon: ChartPie,
     load: () => import("../pages/Budget.svelte"),
+  },
+  {
+    path: "costs",
+    name: "Costs",
+    key: "u",
+    icon: Coins,
+    load: () => import("../pages/Costs.svelte"),
+  },
+  {
+    path: "health",
+    name: "Health",
+    key: "h",
+    icon: HeartPulse,
+    load: () => import("../pages/Health.svelte"),
   },
   {
     path: "log",

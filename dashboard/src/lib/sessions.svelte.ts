@@ -4,27 +4,19 @@ import { query } from "./api";
 import { line, shortId } from "./format";
 import { resource, type Resource } from "./resource.svelte";
 import { route } from "./route.svelte";
-import type { Listed } from "./types";
+import type { HistorySession, Listed } from "./types";
 import { title } from "./windows";
 import { getWorld } from "./world.svelte";
 
-export interface SessionRow {
-  id: string;
-  project_id: string | null;
-  title: string | null;
-  started_at: string;
-  ended_at: string | null;
-  total_tools_used: number;
-  total_errors: number;
-}
-
-export type SessionList = Listed & { sessions: SessionRow[] };
+export type SessionList = Listed & { sessions: HistorySession[] };
 
 /** Call it while a component is set up. */
-export function sessionList(): Resource<SessionList> {
+export function sessionList(
+  wanted: () => Record<string, string> = () => ({}),
+): Resource<SessionList> {
   return resource<SessionList>(
-    () => `api/sessions${query({ project_id: route.project, limit: 100 })}`,
-    { on: ["session."], every: 3_000 },
+    () => `api/history/sessions${query({ project_id: route.project, limit: 100, ...wanted() })}`,
+    { on: ["session."], every: 3_000, keep: true },
   );
 }
 
@@ -35,6 +27,7 @@ export function sessionNames(): (id: string) => string {
   return (id) => {
     const of = world.find(id, null);
     const known = found.data?.sessions.find((one) => one.id === id);
-    return of ? title(of) : line(known?.title) || `Session ${shortId(id)}`;
+    const past = world.history.data?.compactions.find((one) => one.session_id === id);
+    return of ? title(of) : line(known?.title ?? past?.title) || `Session ${shortId(id)}`;
   };
 }

@@ -156,8 +156,91 @@ export interface CompactionSummary {
   before_tokens: number | null;
   after_tokens: number | null;
   edge_tokens: number | null;
+  /** False until its summary was compared. */
+  is_read: boolean;
+  /** Else `restored` is what would have been. */
+  was_given: boolean;
+  items: number | null;
   not_found: number | null;
   restored: number | null;
+}
+
+/** What the last compactions of this machine left out, and how far the past is read. */
+export interface History {
+  progress: {
+    sessions: number;
+    read: number;
+    compactions: number;
+    compared: number;
+    skipped_lines: number;
+  };
+  words: string | null;
+  compactions: {
+    session_id: string;
+    title: string;
+    number: number;
+    at: string | null;
+    items: number | null;
+    not_found: number | null;
+    messages: number | null;
+    messages_not_found: number | null;
+  }[];
+}
+
+export interface HistorySession {
+  id: string;
+  project_id: string | null;
+  project: string | null;
+  title: string | null;
+  agent: string | null;
+  has_hooks: boolean;
+  started_at: string;
+  last_at: string | null;
+  ended_at: string | null;
+  compactions: number;
+  calls: number;
+  failed: number;
+  steps: number | null;
+  tokens: number | null;
+  cost: number | null;
+}
+
+export interface Tokens {
+  id: string | null;
+  name: string;
+  input: number;
+  output: number;
+  cache_read: number;
+  cache_written: number;
+  cost: number | null;
+}
+
+export interface Usage {
+  total: Tokens;
+  days: Tokens[];
+  sessions: Tokens[];
+  projects: Tokens[];
+  agents: Tokens[];
+  models: Tokens[];
+  is_priced: boolean;
+}
+
+export interface MachineHealth {
+  level: "ok" | "warn" | "bad";
+  worst: string;
+  disk: { kind: string; bytes: number; files: number }[];
+  disk_free_bytes: number;
+  hooks: { last_at: string | null; last_event: string | null; sessions: number; errors: number };
+  errors: { at: string; place: string; message: string }[];
+  watcher: string | null;
+  ingest_lag_ms: number;
+  set_aside: { source: string; error: string; since: string | null; tries: number }[];
+  lines: number;
+  skipped_lines: number;
+  unread_transcripts: number;
+  archived_sessions: number;
+  archived_bytes: number;
+  versions: Record<string, string>;
 }
 
 /** `share` of it is held by the summary, most of it in `passage`. */
@@ -179,12 +262,16 @@ export interface BriefLine extends Origin {
   reason: string;
 }
 
-export interface Compaction extends Omit<CompactionSummary, "not_found" | "restored"> {
+export interface Compaction extends Omit<
+  CompactionSummary,
+  "is_read" | "was_given" | "items" | "not_found" | "restored"
+> {
   total: number;
   parts: {
     always_tokens: number | null;
     summary_tokens: number | null;
     restored_tokens: number | null;
+    brief_tokens: number | null;
   } | null;
   is_available: boolean;
   note: string | null;

@@ -37,6 +37,12 @@ export function stepsLeft(of: WindowState): string {
     : `${number(least)}–${number(most)} steps`;
 }
 
+/** The steps between which it fills up; null if that is not known. */
+export function band(of: WindowState): [number, number] | null {
+  if (of.ops_left === null || of.compacting) return null;
+  return [of.ops_left_low ?? of.ops_left, of.ops_left_high ?? of.ops_left];
+}
+
 /** No more digits than an estimate has; halves go to the even number, as in Python. */
 function rough(steps: number): number {
   const digit = steps < 30 ? 1 : steps < 100 ? 5 : steps < 1000 ? 10 : 100;
@@ -82,11 +88,34 @@ export function isLoud(of: WindowState): boolean {
   return LOUD.includes(of.alert ?? "");
 }
 
-/** Fewest steps left first; a window without a forecast after them, by how full it is. */
+/** Red and orange first; then by the steps that are shown; a window without a forecast after
+ * those of its kind, by how full it is. */
+export function compactsNext(one: WindowState, other: WindowState): number {
+  return (
+    urgency(one) - urgency(other) ||
+    shownSteps(one) - shownSteps(other) ||
+    (other.used_ratio ?? 0) - (one.used_ratio ?? 0)
+  );
+}
+
+function urgency(of: WindowState): number {
+  return of.zone === "red" ? 0 : of.zone === "orange" ? 1 : 2;
+}
+
+/** The first number of the forecast as it is shown. */
+function shownSteps(of: WindowState): number {
+  const low = of.ops_left_low ?? of.ops_left;
+  return low === null || of.compacting ? Number.MAX_SAFE_INTEGER : rough(low);
+}
+
+/** Does it fill up within so many minutes, at its pace? One that nobody uses does not. */
+export function isNear(of: WindowState, minutes: number, now: number): boolean {
+  const idle = now - (millis(of.updated_at) ?? now);
+  return !of.compacting && idle <= IDLE_MS && of.minutes_left !== null && of.minutes_left < minutes;
+}
+
 export const ORDERS: Record<string, (one: WindowState, other: WindowState) => number> = {
-  "Fewest steps left": (one, other) =>
-    (one.ops_left ?? Infinity) - (other.ops_left ?? Infinity) ||
-    (other.used_ratio ?? 0) - (one.used_ratio ?? 0),
+  "What compacts next": compactsNext,
   Fullest: (one, other) => (other.used_ratio ?? 0) - (one.used_ratio ?? 0),
   Newest: (one, other) => (other.updated_at ?? "").localeCompare(one.updated_at ?? ""),
   Project: (one, other) =>

@@ -7,9 +7,13 @@ import { live, type LiveEvent } from "./live.svelte";
 import { resource, type Resource } from "./resource.svelte";
 import { route } from "./route.svelte";
 import { line, shortId } from "./format";
+import { NOTICE } from "./messages";
 import { project, title } from "./windows";
 import type {
   Blocking,
+  History,
+  MachineHealth,
+  MessageList,
   Project,
   ServerDescription,
   ServerHealth,
@@ -19,6 +23,8 @@ import type {
 
 const ENDED_MS = 10_000; // a row that ends stays, pale, for that long
 const SPOKEN_MS = 10_000; // at most one alert is spoken in that time
+const READING_MS = 2_000;
+const RESTING_MS = 30_000;
 const KEY = Symbol("world");
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -31,6 +37,11 @@ export interface World {
   readonly blocking: Resource<{ blockings: Blocking[] }>;
   readonly server: Resource<ServerHealth>;
   readonly place: Resource<ServerDescription>;
+  readonly board: Resource<MessageList>;
+  readonly history: Resource<History>;
+  readonly machine: Resource<MachineHealth>;
+  /** Is the past still being read? */
+  readonly isReading: boolean;
   readonly spoken: string;
   /** What this agent waits for; a waiting agent is named by its id or by its type. */
   waitOf(of: WindowState): Blocking | undefined;
@@ -89,6 +100,29 @@ export function makeWorld(): World {
   );
   const server = resource<ServerHealth>(() => then("health"));
   const place = resource<ServerDescription>(() => then("api/server"));
+  const board = resource<MessageList>(
+    () => then(`api/messages${query({ limit: 1, without_topic: NOTICE })}`),
+    { on: ["message."], every: 10_000, keep: true },
+  );
+  const history = resource<History>(
+    () => then(`api/history${query({ project_id: route.project })}`),
+    { on: ["brief."], every: 5_000, keep: true },
+  );
+  const machine = resource<MachineHealth>(() => then("api/machine"));
+  const isReading = $derived.by(() => {
+    const of = history.data?.progress;
+    return of !== undefined && (of.read < of.sessions || of.compared < of.compactions);
+  });
+  again(history, () => (isReading || !history.data?.progress.sessions ? READING_MS : RESTING_MS));
+  again(machine, () => RESTING_MS);
+
+  /** No event tells of these: they are asked for again and again while the page is seen. */
+  function again(of: Resource<unknown>, every: () => number): void {
+    const isDue = $derived(of.at > 0 && clock.now - of.at > every());
+    $effect(() => {
+      if (isDue && live.state !== "off") untrack(() => of.again());
+    });
+  }
 
   let ended = $state.raw(new Map<string, [WindowState, number]>());
   let known: WindowState[] = [];
@@ -176,6 +210,12 @@ export function makeWorld(): World {
     blocking,
     server,
     place,
+    board,
+    history,
+    machine,
+    get isReading() {
+      return isReading;
+    },
     nameOf: (id) => {
       const of = patched.find((one) => one.agent_id === id);
       if (of) return of.is_main ? `${project(of)} ${shortId(id)}` : title(of);

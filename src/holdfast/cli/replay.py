@@ -56,14 +56,18 @@ KINDS = {  # in the order of what matters
 
 @click.command()
 @click.argument("transcript", default="", metavar="[SESSION]", type=click.Path())
+@click.option("--session", default="", help="A session's id, or its first characters.")
 @click.option("--demo", is_flag=True, help="Replay the recorded session that comes with Holdfast.")
 @AS_JSON
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )
-def replay(transcript: str, demo: bool, as_json: bool, svg: Path | None) -> None:
+def replay(transcript: str, session: str, demo: bool, as_json: bool, svg: Path | None) -> None:
     """Show what Holdfast would have done in a past session: the newest, or SESSION, which is an id,
     its first characters, or a transcript file."""
+    if transcript and session:
+        raise click.UsageError("SESSION is named twice: leave out --session")
+    transcript = transcript or session
     if demo and transcript:
         raise click.UsageError(DEMO_ALONE)
     path = find_transcript.find(str(demo_session()) if demo else transcript)

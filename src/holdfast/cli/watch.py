@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from functools import lru_cache
 from typing import Any
 
 import click
@@ -20,8 +21,14 @@ from holdfast.cli import choose_session, terminal
 from holdfast.cli.start import SignalFlag, until_signalled
 from holdfast.cli.status import report
 from holdfast.cli.terminal import say, unfiltered
+from holdfast.record.user_input import first_words
+from holdfast.redact import redact
+from holdfast.text.titles import title_of
+from holdfast.transcript import Unreadable
 from holdfast.window import alert_texts
+from holdfast.window.state import State
 from holdfast.window.velocity import in_words
+from holdfast.window.windows import is_live
 from holdfast.wire.log import inert
 
 EMPTY = "No session is running. Start Claude Code in a project."
@@ -29,7 +36,7 @@ BAR, SHORT_BAR = 10, 4
 ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
 MOST_PATH = 4_096
 NARROW = 80  # columns of a terminal; below, the bar is short: the number beside it says the same
-QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
+TITLE_CHARS = 120
 
 
 @click.command()
@@ -42,7 +49,7 @@ QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown thi
 )
 @click.option("--once", is_flag=True, help="Look once, then end.")
 def watch(every: float, once: bool) -> None:
-    """All sessions and subagents on this machine, live."""
+    """All sessions and subagents on this machine, live: what compacts next first."""
     console = Console(file=unfiltered(sys.stdout))
     if once:
         console.print(_drawn(_rows(), console.width))
@@ -76,9 +83,35 @@ def _frame(console: Console) -> Constrain:
 
 
 def _rows() -> list[dict[str, Any]]:
+    """The live windows, as the dashboard counts them: what compacts next first, agents under their
+    session."""
     now_ms = int(time.time() * 1000)
-    recent = [one for one in choose_session.windows() if now_ms - one.state.known_ms < QUIET_MS]
-    return [report(one) for one in recent]
+    live = (one for one in choose_session.windows() if is_live(one.folder, one.state, now_ms))
+    rows = sorted((report(one) | {"title": _title(one.state)} for one in live), key=_urgency)
+    first = {row["session_id"]: at for at, row in reversed(list(enumerate(rows)))}
+    return sorted(rows, key=lambda row: (first[row["session_id"]], bool(row["agent_id"])))
+
+
+def _urgency(row: dict[str, Any]) -> tuple[float, ...]:
+    """Red and orange first, then by the steps that are shown, then by how full it is."""
+    zone = {"red": 0, "orange": 1}.get(row["zone"], 2)
+    low = row["ops_left_low"] if row["ops_left_low"] is not None else float("inf")
+    return zone, float("inf") if row["compacting"] else low, -row["used_ratio"]
+
+
+def _title(state: State) -> str:
+    """What a session was asked first; what kind an agent is."""
+    if state.agent_id:
+        return f"└ {inert(state.agent_type or state.agent_id, TITLE_CHARS)}"
+    return _first_words(state.transcript)
+
+
+@lru_cache(1_000)
+def _first_words(transcript: str) -> str:
+    try:
+        return title_of(redact(first_words(transcript)))
+    except (OSError, Unreadable):
+        return ""
 
 
 def _drawn(rows: list[dict[str, Any]], width: int) -> Table | Text:
@@ -86,24 +119,25 @@ def _drawn(rows: list[dict[str, Any]], width: int) -> Table | Text:
 
 
 def _table(rows: list[dict[str, Any]], width: int) -> Table:
-    """Build the table. If there is little room, the folder is cut first, at its start: the folders
-    of one machine begin alike."""
+    """Build the table. If there is little room, it has no titles, and folders are cut at their
+    start: those of one machine begin alike."""
     table = Table(box=None, pad_edge=False)
     wide = width >= NARROW
-    agents = any(row["agent_type"] or row["agent_id"] for row in rows) or wide
-    for heading in ("session", *(("agent",) if agents else ()), "context", "", "left", "alert"):
+    for heading in ("session", "context", "", "left", "alert"):
         table.add_column(heading, no_wrap=True)
-    table.add_column("folder")
+    if wide:
+        table.add_column("asked first", no_wrap=True, ratio=2)
+    table.add_column("folder", ratio=1 if wide else None)
     for row in rows:
         zone = str(row["zone"])
         about = alert_texts.estimate_mark(row["estimated"])
         table.add_row(
-            _cell(row["session_id"], 8),
-            *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
+            _cell("" if row["agent_id"] else row["session_id"], 8),
             Text.from_ansi(terminal.bar(row["used_ratio"], zone, BAR if wide else SHORT_BAR)),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
             in_words(row["ops_left_low"], row["ops_left_high"]).removeprefix("about ") or "?",
             str(row["alert"] or ""),
+            *((_cell(row["title"], TITLE_CHARS),) if wide else ()),
             PathEnd(inert(str(row["cwd"] or ""), MOST_PATH)),
         )
     return table

@@ -39,11 +39,12 @@ SHOWN = 20  # compactions
 @dataclass(frozen=True, slots=True)
 class SummaryCounts:
     """One compaction. Counts are None while its summary is not compared (`is_read`), and where
-    the client left none."""
+    the client left none. `restored` is what would have been, unless a brief `was_given`."""
 
     number: int
     at: str
     is_read: bool = False
+    was_given: bool = False
     items: int | None = None
     not_found: int | None = None
     restored: int | None = None
@@ -246,5 +247,6 @@ def _measure_next(one: TranscriptFigures) -> TranscriptFigures:
     counts = counts_in(report) if report else {}
     found = {each.number: each for each in one.compactions}
     values = (counts.get(name) for name in COUNTS)
-    found[number] = SummaryCounts(number, found[number].at, True, *values)
+    was_given = bool(report and report["was_given"])
+    found[number] = SummaryCounts(number, found[number].at, True, was_given, *values)
     return replace(one, compactions=tuple(found.values()))

@@ -31,7 +31,8 @@ GONE = "its transcript is not there any more: this is what the hooks reported"
 
 class CompactionRow(ApiAnswer):
     """`is_read` is false until the summary was compared; counts are null then, and where the client
-    left no summary. Tokens are null if they are unknown."""
+    left no summary. `restored` is what would have been, unless a brief `was_given`.
+    Tokens are null if they are unknown."""
 
     session_id: str
     agent_id: str | None
@@ -44,6 +45,7 @@ class CompactionRow(ApiAnswer):
     after_tokens: int | None
     edge_tokens: int | None
     is_read: bool
+    was_given: bool
     items: int | None
     not_found: int | None
     restored: int | None
@@ -85,11 +87,13 @@ class RestoredLine(SourcePlace):
 
 
 class CompactionParts(ApiAnswer):
-    """The parts of the new window. `always_tokens`: system prompt, tools, and files read again."""
+    """The parts of the new window. `always_tokens`: system prompt, tools, and files read again.
+    Where no brief was given, nothing was restored; `brief_tokens` is what it would have been."""
 
     always_tokens: int | None
     summary_tokens: int | None
     restored_tokens: int | None
+    brief_tokens: int | None
 
 
 class CompactionCounts(ApiAnswer):
@@ -219,9 +223,10 @@ def counts_of(connection: Connection, rows: Sequence[Row]) -> list[dict[str, Any
 
 def _known_counts(known: SummaryCounts | None, row: Row, noted: dict[str, Any]) -> dict[str, Any]:
     if known is not None and known.is_read and not row["agent_id"]:
-        return {"is_read": True, **{name: getattr(known, name) for name in NOTED}}
+        about = {"is_read": True, "was_given": known.was_given}
+        return {**about, **{name: getattr(known, name) for name in NOTED}}
     counts = {name: _number(noted.get(name)) for name in NOTED}
-    return {"is_read": counts["items"] is not None, **counts}
+    return {"is_read": counts["items"] is not None, "was_given": bool(noted), **counts}
 
 
 def _number(value: object) -> int | None:
@@ -252,7 +257,11 @@ def _parts(report: dict[str, Any] | None, after: int | None) -> dict[str, Any]:
     client read it again."""
     if report is None:
         return dict.fromkeys(CompactionParts.model_fields)
-    ours = report["summary_tokens"] + report["restored_tokens"]
-    always = max(0, after - ours) if after is not None else None
-    tokens = {name: report[name] for name in ("summary_tokens", "restored_tokens")}
-    return {"always_tokens": always, **tokens}
+    restored = report["restored_tokens"] if report["was_given"] else 0
+    always = max(0, after - report["summary_tokens"] - restored) if after is not None else None
+    return {
+        "always_tokens": always,
+        "summary_tokens": report["summary_tokens"],
+        "restored_tokens": restored,
+        "brief_tokens": report["restored_tokens"],
+    }

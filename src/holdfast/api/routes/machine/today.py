@@ -64,8 +64,10 @@ def _compactions(connection: Connection, since_ms: int, project_id: str | None) 
         connection, MOST_SUMMED, 0, project_id=project_id, since_ms=since_ms
     )
     checked = [one for one in counts_of(connection, page.rows) if one["not_found"] is not None]
-    sums = {name: sum(one[name] or 0 for one in checked) for name in ("not_found", "restored")}
-    return {"compactions": page.total, "checked": len(checked), **sums}
+    given = sum(one["restored"] or 0 for one in checked if one["was_given"])
+    missing = sum(one["not_found"] for one in checked)
+    counts = {"compactions": page.total, "checked": len(checked)}
+    return {**counts, "not_found": missing, "restored": given}
 
 
 def _count_changed(since_ms: int, project_id: str | None) -> int:
