@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -209,39 +209,25 @@ def _segment(one: Compressed, cold: bool, by: str) -> Item:
 
 
 def message_sources(project: str) -> Iterator[MemorySource]:
-    """List the messages as a source, if there is a database. Without one SQLAlchemy is not
-    imported: that takes 27 times as long as a bare start."""
+    """List the messages as a source, if there is a database."""
+    if stamp := _messages_stamp():
+        yield MemorySource(MESSAGES, f"{HOW}-{stamp}", partial(_read_messages, project))
+
+
+def _messages_stamp() -> str:
+    """Return what changes with the messages: of a team's, their number and the newest time."""
     if engines.is_shared():
-        yield from _shared_messages(project)
-        return
+        [(count, newest)] = _ask_store("SELECT count(*), max(created_ms) FROM messages", {})
+        return f"{count}-{newest}" if count else ""
     path = _database()
-    if path and (stamp := locations.stamp(path)):
-        stamp = f"{HOW}-{stamp}-{locations.stamp(path + '-wal')}"
-        yield MemorySource(MESSAGES, stamp, partial(_read_messages, path, project))
+    stamp = locations.stamp(path) if path else ""
+    return f"{stamp}-{locations.stamp(path + '-wal')}" if stamp else ""
 
 
-def _shared_messages(project: str) -> Iterator[MemorySource]:
-    """List the messages of the team's database. Their number and the newest time show a change."""
+def _ask_store(query: str, values: dict[str, Any]) -> list[Any]:
     import sqlalchemy as sa
 
-    def read(_state: str, _give_up: float) -> SourceRead:
-        query = sa.text(_query())
-        rows = engines.store().read(lambda c: c.execute(query, {"project": project}).all())
-        return _numbered(map(message, reversed(rows)))
-
-    query = sa.text("SELECT count(*), max(created_ms) FROM messages")
-    count, newest = engines.store().read(lambda c: c.execute(query).one())
-    if count:
-        yield MemorySource(MESSAGES, f"{HOW}-{count}-{newest}", read)
-
-
-def _query() -> str:
-    """The newest messages, without notices: a brief has none of them either, and nobody asks for
-    them later."""
-    from holdfast.brief.shared_work import NOTICES  # loads a decoder, most searches need none
-
-    notices = ", ".join(f"'{topic}'" for topic in NOTICES)
-    return _MESSAGES.format(notices=notices, most=MOST_MESSAGES)
+    return list(engines.store().read(lambda c: c.execute(sa.text(query), values).all()))
 
 
 def _database() -> str:
@@ -251,16 +237,25 @@ def _database() -> str:
     return given.removeprefix("sqlite:///") if given.startswith("sqlite:///") else ""
 
 
-def _read_messages(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
-    rows: list[Any] = []
-    connection = sqlite_file.to_read(path, 1.0)
-    try:
-        rows = connection.execute(_query(), {"project": project}).fetchall()
-    except sqlite3.Error as error:  # old, locked or damaged: everything else can still be searched
-        log.add("WARN", "recall", f"{path}: messages were not read: {error}")
-    finally:
-        connection.close()
-    return _numbered(map(message, reversed(rows)))
+def _read_messages(project: str, _state: str, _give_up: float) -> SourceRead:
+    """Read the newest messages, without notices: a brief has none of them either, and nobody asks
+    for them later."""
+    from holdfast.brief.shared_work import NOTICES  # loads a decoder, most searches need none
+
+    notices = ", ".join(f"'{topic}'" for topic in NOTICES)
+    query, values = _MESSAGES.format(notices=notices, most=MOST_MESSAGES), {"project": project}
+    read = _ask_store if engines.is_shared() else _ask_file
+    return _numbered(map(message, reversed(read(query, values))))
+
+
+def _ask_file(query: str, values: dict[str, Any]) -> list[Any]:
+    """Ask the file itself: SQLAlchemy takes 27 times as long to import as a bare start."""
+    with closing(sqlite_file.to_read(_database(), 1.0)) as connection:
+        try:
+            return connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:  # old, locked or damaged: the rest can still be searched
+            log.add("WARN", "recall", f"messages were not read: {error}")
+            return []
 
 
 def message(row: Sequence[Any]) -> Item:

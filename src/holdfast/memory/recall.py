@@ -15,7 +15,7 @@ from holdfast.memory import engines, locations, sessions, sync, words
 from holdfast.memory.errors import DamagedIndex, IndexBusy, OfIndex, in_words
 from holdfast.memory.index import Index, Many, NearPiece, Scores, SearchFilter
 from holdfast.memory.item import CHECKPOINT, DECISION, FOREIGN, LONGEST_TEXT, SEGMENT, TURN, Item
-from holdfast.memory.results import FoundItem, Hit, Rank, SearchAnswer, describe_result
+from holdfast.memory.results import FoundItem, Rank, SearchAnswer, describe_result
 from holdfast.memory.sync import Report, report_nothing
 from holdfast.text.numbers import counted
 from holdfast.wire import places
@@ -307,7 +307,7 @@ def _best_text(scored: Sequence[_Scored], best: float) -> str:
 
 def _fetch(
     ranks: Sequence[tuple[Rank, int, int]], scored: Sequence[_Scored], wanted: SearchFilter
-) -> list[Hit]:
+) -> list[FoundItem]:
     """Fetch the entries that exist and match the filter."""
     numbers = sorted({number for _, _, number in ranks})
     items: list[dict[int, Item]] = each(
@@ -322,11 +322,11 @@ def _fetch(
             less = LESS if item.kind in DERIVED and not wanted.kinds else 1.0
             weighed = Rank(*(less * part for part in rank))
             piece = one.near[place].piece if place in one.near else -1
-            hits.append(Hit(weighed, item, one.of.project, piece))
+            hits.append(FoundItem(item, one.of.project, weighed, piece))
     return hits
 
 
-def _distinct(hits: Sequence[Hit]) -> list[Hit]:
+def _distinct(hits: Sequence[FoundItem]) -> list[FoundItem]:
     """Leave out what says nothing else: what nearly repeats a better result, and a checkpoint, a
     segment or a decision whose words stand in the turns of its session that were found."""
     quoting = {hit.item.session for hit in hits if hit.item.kind in DERIVED}
@@ -334,7 +334,7 @@ def _distinct(hits: Sequence[Hit]) -> list[Hit]:
     for hit in hits:
         if hit.item.kind == TURN and hit.item.session in quoting:
             turns.setdefault(hit.item.session, set()).update(_words(hit.item))
-    kept: list[Hit] = []
+    kept: list[FoundItem] = []
     known: list[set[str]] = []
     for hit in hits:
         own = _words(hit.item, COMPARED_CHARS)

@@ -71,15 +71,6 @@ class Rank(NamedTuple):
     vector: float
 
 
-class Hit(NamedTuple):
-    """An entry that was found, and the number of the piece that is nearest by meaning."""
-
-    rank: Rank
-    item: Item
-    project: str
-    piece: int = -1
-
-
 class FoundItem(NamedTuple):
     """One result. Its texts are safe: they cannot act in a terminal, close a fence or look like a
     tag."""
@@ -87,8 +78,9 @@ class FoundItem(NamedTuple):
     item: Item
     project: str
     rank: Rank
-    title: str
-    places: tuple[str, ...]  # the best passage by words and by meaning, and how the turn ended
+    piece: int = -1  # the number of the piece that is nearest by meaning
+    title: str = ""
+    places: tuple[str, ...] = ()  # the best passage by words and by meaning, and how the turn ended
 
     @property
     def text(self) -> str:
@@ -135,7 +127,8 @@ class FoundItem(NamedTuple):
         }
 
 
-def describe_result(hit: Hit, asked: Query) -> FoundItem:
+def describe_result(hit: FoundItem, asked: Query) -> FoundItem:
+    """Add the title and the passages that show why it was found."""
     item = hit.item
     sayings = item.sayings if item.kind == TURN else [item.text]
     title = snippet(item.title, asked.terms, ASKED_CHARS) if item.kind == TURN else ""
@@ -146,7 +139,7 @@ def describe_result(hit: Hit, asked: Query) -> FoundItem:
     if 0 <= hit.piece < len(pieces) > 1:
         passages.append(snippet(pieces[hit.piece], asked.terms))
     passages += [snippet(sayings[-1], asked.terms, ANSWER_CHARS)] if len(sayings) > 1 else []
-    return FoundItem(item, hit.project, hit.rank, title, _distinct(passages))
+    return hit._replace(title=title, places=_distinct(passages))
 
 
 def _worded(item: Item, sayings: list[str], asked: Query) -> str:

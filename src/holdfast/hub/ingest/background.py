@@ -28,21 +28,28 @@ READ_AFTER_SECONDS = (0.0, 1.0, 3.0)  # the client writes a transcript after the
 
 
 class Spools:
-    """Find the sessions to read: sessions in use are checked every time, all of them now and then.
+    """Find the sessions to read: those whose spools or states changed, and the same a few times
+    after that, because the client writes a transcript after the hook's line.
 
-    A session is read when a spool or a state file of its windows changes, and a few times after
-    that. Reading all of 200 sessions whenever one of them moved took a sixth of a core.
+    All sessions are looked at every ten seconds and when there is a new one, those in use at once.
     """
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
-        self._sessions_ns = -1
-        self._all_at = 0.0
+        self._sessions_ns, self._all_at = -1, 0.0
         self._read_at: dict[str, list[float]] = {}
 
     def moved(self) -> list[str]:
         """Return the sessions to read now; at first all of them."""
-        self.read_again(self._look(self._to_look_at(time.monotonic())))
+        recent = (time.time() - RECENT_SECONDS) * 1e9
+        paths = [path for path, written in self._seen.items() if written > recent]
+        now, sessions_ns = time.monotonic(), _written_ns(places.windows())
+        if sessions_ns != self._sessions_ns or now - self._all_at >= ALL_SECONDS:
+            self._sessions_ns, self._all_at, paths = sessions_ns, now, _list_windows()
+        written = {path: _written_ns(path) for path in paths}
+        moved = [path for path, at in written.items() if self._seen.get(path, 0) != at]
+        self._seen |= written
+        self.read_again(path.split("/")[-3] for path in moved)
         now = time.monotonic()
         due = [name for name, times in self._read_at.items() if times[0] <= now]
         for name in due:
@@ -55,24 +62,9 @@ class Spools:
         for name in sessions:
             self._read_at[name] = [now + after for after in READ_AFTER_SECONDS]
 
-    def _to_look_at(self, now: float) -> list[str]:
-        """Return all files if a session is new or the last full check was long ago."""
-        sessions_ns = _written_ns(places.windows())
-        if sessions_ns != self._sessions_ns or now - self._all_at >= ALL_SECONDS:
-            self._sessions_ns, self._all_at = sessions_ns, now
-            return _all()
-        recent = (time.time() - RECENT_SECONDS) * 1e9
-        return [path for path, written in self._seen.items() if written > recent]
 
-    def _look(self, paths: list[str]) -> set[str]:
-        now = {path: _written_ns(path) for path in paths}
-        moved = [path for path, written in now.items() if self._seen.get(path, 0) != written]
-        self._seen |= now
-        return {path.split("/")[-3] for path in moved}
-
-
-def _all() -> list[str]:
-    """Return what hooks and the watcher write in every window."""
+def _list_windows() -> list[str]:
+    """List what hooks and the watcher write in every window."""
     root = places.windows()
     return [f"{root}/{name}/{file}" for name in all_windows() for file in ("spool", "state.json")]
 
