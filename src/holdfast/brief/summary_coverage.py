@@ -25,6 +25,7 @@ PASSAGE_LINES = 3
 MOST_MEANT = 120  # sentences whose meaning is compared
 FOUND = 0.6  # from this share on, the summary is taken to hold an item
 SAME_MEANING = 0.75  # the cosine of two texts that say the same in other words
+LIKE_MEANING = 0.6  # from this cosine on; below it, texts in one language are alike anyway
 REQUEST, ANSWER, TASK, FAILING, PLAN = "request", "answer", "task", "failing", "plan"
 _KINDS = {"said": REQUEST, "tasks": TASK, "failing": FAILING, "plan": PLAN}
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
@@ -130,7 +131,7 @@ def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) ->
     near = nearness([one.text for one in some], known.lines) if some else []
     for one, (cosine, line) in zip(some, near, strict=True):
         share = min(1.0, cosine / SAME_MEANING)
-        if share >= FOUND:
+        if cosine >= LIKE_MEANING:
             one.share, one.passage, one.by_meaning = share, known.lines[line], True
 
 
