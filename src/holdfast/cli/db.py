@@ -93,15 +93,13 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     """Restore a backup, completely or not at all."""
     from holdfast.hub.store import backup as backups
     from holdfast.hub.store import schema
-    from holdfast.hub.store.backup import restore as put_back
 
-    # checked first: nothing is set aside for an invalid backup
-    backups.head_of(backups.lines_of(file))
-    aside = schema.set_aside_if_damaged(database) if yes else None
-    if aside is not None:
-        say(f"the database was damaged; it is saved as {aside}", err=True)
-    with _engine(database) as engine:
-        rows = put_back(engine, file, replace=yes)
+    with backups.opened_copy(file) as kept:  # first: nothing is set aside for an invalid backup
+        aside = schema.set_aside_if_damaged(database) if yes else None
+        if aside is not None:
+            say(f"the database was damaged; it is saved as {aside}", err=True)
+        with _engine(database) as engine:
+            rows = backups.restore(kept, engine, replace=yes)
     found = {"database": _shown(database), "file": str(file), "rows": rows}
     count = counted(sum(rows.values()), "row")
     _say(found, as_json, f"{found['database']}: {count} restored")
@@ -148,7 +146,7 @@ def _backup_file() -> Path:
 
     folder = Path(places.home()) / "backups"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / time.strftime("holdfast-%Y%m%d-%H%M%S.jsonl.gz", time.gmtime())
+    return folder / time.strftime("holdfast-%Y%m%d-%H%M%S.db", time.gmtime())
 
 
 def _shown(database: str) -> str:

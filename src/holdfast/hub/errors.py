@@ -93,23 +93,10 @@ class NoBackup(StoreError):
     """The file is not a backup, or not a whole one."""
 
     exit_code = 4
-    hint = "take another one: a backup is verified when it is made, so this file changed since"
-
-
-class NotABackup(NoBackup):
-    """Something else than a backup of Holdfast."""
-
     hint = "name a file made by `holdfast db backup`; the default folder is ~/.holdfast/backups"
 
 
-class NoSuchBackup(NoBackup):
-    """There is no file of this name."""
-
-    exit_code = 2
-    hint = "name a file made by holdfast db backup; the default folder is ~/.holdfast/backups"
-
-
-class NameTaken(NoBackup):
+class NameTaken(StoreError):
     """A backup never replaces a file."""
 
     exit_code = 3

@@ -14,18 +14,21 @@ metadata = sa.MetaData()
 
 
 class Json(sa.TypeDecorator[Any]):
-    """JSON; on PostgreSQL `jsonb`. Its dialect is loaded only there: it costs an import of 700
-    modules a sixth of its time."""
+    """JSON, where nothing is NULL; on PostgreSQL `jsonb`. Its dialect is loaded only there: it
+    costs an import of 700 modules a sixth of its time."""
 
     impl = sa.JSON
     cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(none_as_null=True)
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
         if dialect.name != "postgresql":
             return self.impl_instance
         from sqlalchemy.dialects.postgresql import JSONB
 
-        return dialect.type_descriptor(JSONB())
+        return dialect.type_descriptor(JSONB(none_as_null=True))
 
 
 def _id() -> sa.Column[str]:
