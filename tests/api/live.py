@@ -136,7 +136,6 @@ def app_on(store: Store) -> FastAPI:
     """The application, as `create` would have made it for this store."""
     app = _routes()
     put_behind(app, store)
-    app.state.taking = None
     return app
 
 

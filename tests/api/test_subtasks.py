@@ -111,17 +111,6 @@ def test_who_is_at_work_is_agents_or_else_sessions(api: TestClient) -> None:
     assert (session["id"], session["project_name"], session["total_tools_used"]) == ("s1", "app", 1)
 
 
-@pytest.mark.requirement("S2")
-def test_subtasks_do_not_wait_in_a_circle(api: TestClient) -> None:
-    task = a_task(api)["id"]
-    first = post(api, "subtask", task_id=task, description="1")["id"]
-    second = post(api, "subtask", task_id=task, description="2", blocked_by=[first])["id"]
-    third = post(api, "subtask", task_id=task, description="3", blocked_by=[second])["id"]
-    refused = api.patch(f"/api/subtasks/{first}", json={"blocked_by": [third]})
-    assert (refused.status_code, list(refused.json()["details"])) == (400, ["blocked_by"])
-    assert api.patch(f"/api/subtasks/{third}", json={"blocked_by": [first]}).status_code == 200
-
-
 @pytest.mark.requirement("A6")
 def test_a_wave_whose_only_subtask_is_blocked_is_blocked_until_it_goes_on(api: TestClient) -> None:
     part = a_subtask(api, status="blocked")

@@ -16,9 +16,8 @@ from tests.contracts.trees import NOW, a_request, a_subtask, a_task, count_of, s
 
 
 def _act(store: Store, now_ms: int = NOW, **given: object) -> Row:
-    row = actions.draft({"tool_name": "Edit", "tool_type": "builtin", **given}, now_ms)
-    path = given.get("project_path")
-    return store.write(lambda c: actions.add(c, row, path if isinstance(path, str) else None))
+    whole = {"tool_name": "Edit", "tool_type": "builtin", **given}
+    return store.write(lambda c: actions.add(c, whole, now_ms))
 
 
 @pytest.mark.requirement("A1")
@@ -112,7 +111,7 @@ def test_totals_by_tool_are_kept_when_actions_go(store: Store) -> None:
     assert totals() == [5, 4, 0, 3]
     store.write(lambda c: subtasks.remove(c, subtask["id"], NOW))
     assert totals() == [2, 2, 0, 0]
-    store.write(lambda c: projects.remove(c, projects.id_of("/w/app")))
+    store.write(lambda c: projects.remove(c, projects.id_of("/w/app"), NOW))
     assert totals() == [1, 1, 0, 0]
     assert [one.words for one in check(store.engine) if not one.ok] == []
 

@@ -71,7 +71,7 @@ def test_a_context_names_the_task_what_it_waits_for_and_the_tools(store: Store) 
         ("pdf", "skill"),
     ):
         given = {"tool_name": tool, "tool_type": kind, "subtask_id": part["id"]}
-        store.write(lambda c, given=given: actions.add(c, actions.draft(given, NOW)))  # type: ignore[misc]
+        store.write(lambda c, given=given: actions.add(c, given, NOW))  # type: ignore[misc]
     row = _context(store, agent_id="a")
     role = row["role_context"]
     assert (role["current_task"], role["blockers"]) == ("report", ["read the gauges"])

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.errors import NotThere
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import subtasks as subtask_rows
 from holdfast.hub.store.tables import tasks as task_rows
@@ -22,7 +21,7 @@ from holdfast.hub.tree import (
     tasks,
     waves,
 )
-from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements
+from tests.contracts.trees import NOW, a_request, statements
 
 SESSIONS, EACH = 200, 200
 GROWING = {"actions", "requests", "subtasks", "agent_contexts"}
@@ -83,35 +82,13 @@ def test_a_tree_of_1000_subtasks_takes_four_queries(store: Store) -> None:
         lambda c: (c.execute(sa.insert(task_rows), many), c.execute(sa.insert(subtask_rows), parts))
     )
     with statements(store) as sent:
-        tree = store.read(lambda c: requests.tree_of_project(c, request["project_id"], 50, 0))
-    assert len(sent) <= 4
-    [grown] = tree.requests.rows
+        tree = store.read(lambda c: requests.tree_page(c, request["project_id"], 50, 0, 1))
+    assert len(sent) <= 3
+    [grown] = tree.rows
     assert [task["wave_number"] for task in grown["tasks"]] == list(range(100))
     assert [row["id"] for task in grown["tasks"] for row in task["subtasks"]] == [
         f"p{n}" for n in range(1000)
     ]
-
-
-@pytest.mark.requirement("S2", "A1")
-def test_the_tree_is_paged_by_request_newest_first(store: Store) -> None:
-    made = [a_request(store, f"s{n}") for n in range(3)]
-    a_subtask(store, a_task(store, made[0]))
-    a_task(store, made[1])
-    project_id = made[0]["project_id"]
-    newest = [request["id"] for request in reversed(made)]
-    whole = store.read(lambda c: requests.tree_of_project(c, project_id, 50, 0))
-    assert [row["id"] for row in whole.requests.rows] == newest
-    page = store.read(lambda c: requests.tree_of_project(c, project_id, 1, 1)).requests
-    assert ([row["id"] for row in page.rows], page.total) == ([newest[1]], 3)
-    assert [whole.figures[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [
-        3,
-        2,
-        1,
-    ]
-    past = store.read(lambda c: requests.tree_of_project(c, project_id, 1, 9)).requests
-    assert (past.rows, past.total) == ([], 3)
-    with pytest.raises(NotThere, match="Project not found"):
-        store.read(lambda c: requests.tree_of_project(c, "none", 1, 0))
 
 
 @pytest.fixture

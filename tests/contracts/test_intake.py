@@ -153,8 +153,7 @@ def test_a_call_told_before_its_project_was_known_is_counted_there_later(
     store: Store, tmp_path: Path
 ) -> None:
     given = {"session_id": "s1", "tool_name": "Bash", "tool_type": "builtin"}
-    drafted = actions.draft(given, START_MS)
-    store.write(lambda c: actions.add(c, drafted))
+    store.write(lambda c: actions.add(c, given, START_MS))
     assert _by_tool(store) == {(None, "Bash"): 1}
     script = ScriptedSession(tmp_path)
     script.call("Bash")

@@ -137,13 +137,13 @@ def test_a_project_that_is_not_there_is_said_and_nothing_posted(store: Store) ->
 
 @pytest.mark.requirement("A2")
 def test_who_subscribed_gets_broadcasts_of_its_topics_and_all_that_is_to_it(store: Store) -> None:
-    store.write(lambda c: messages.subscribe(c, "b", "task.failed", None, NOW))
+    store.write(lambda c: messages.subscribe(c, {"agent_id": "b", "topic": "task.failed"}, NOW))
     posted(store, "created")
     posted(store, "failed", "task.failed")
     posted(store, "to b", to_agent="b")
     assert unread(store, "b") == ["failed", "to b"]
     assert unread(store, "c") == ["created", "failed"]
-    store.write(lambda c: messages.unsubscribe(c, "b", "task.failed"))
+    store.write(lambda c: messages.unsubscribe(c, agent_id="b", topic="task.failed"))
     assert unread(store, "b") == ["created"]
 
 
@@ -165,7 +165,7 @@ def test_a_deleted_project_takes_its_messages_along(store: Store) -> None:
     here = project(store, "/w/here")
     posted(store, project_id=here)
     read(store, "b")
-    store.write(lambda c: projects.remove(c, here))
+    store.write(lambda c: projects.remove(c, here, NOW))
     assert count_of(store, "messages") == 0
 
 

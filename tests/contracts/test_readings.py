@@ -134,7 +134,7 @@ def test_the_readings_of_a_session_go_with_it(store: Store, tmp_path: Path) -> N
     script.call()
     script.compacts()
     sync(store)
-    store.write(lambda c: sessions.remove(c, "s1"))
+    store.write(lambda c: sessions.remove(c, "s1", 0))
     assert rows_of(store, "readings", "compactions") == {"readings": [], "compactions": []}
 
 

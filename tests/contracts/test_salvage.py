@@ -63,7 +63,7 @@ def _fill(connection: Connection) -> None:
             board.post(connection, {**row, "project_id": project_id if k % 2 else None})
         work = _words(random.Random(0), "claim", n)
         claiming.take(connection, project_id, work, f"a{n}", NOW, TTL)
-        board.subscribe(connection, f"agent{n}", "task.completed", None, NOW)
+        board.subscribe(connection, {"agent_id": f"agent{n}", "topic": "task.completed"}, NOW)
         given = {"project_id": project_id, "session_id": f"s{n % 9}"}
         request = asked.add(connection, {**given, "prompt": _words(chosen, "prompt", n)}, NOW)
         task = stages.add(connection, {"request_id": request["id"], "name": f"<task.{n}.0>"}, NOW)

@@ -97,7 +97,7 @@ def test_a_session_that_ends_fails_what_was_under_way_in_it(store: Store, by: st
     if by == "close":
         store.write(lambda c: subtasks.close_session(c, "s1", NOW + 2))
     else:
-        store.write(lambda c: sessions.change(c, "s1", {"ended_ms": NOW + 1}))
+        store.write(lambda c: sessions.change(c, "s1", {"ended_ms": NOW + 1}, NOW))
         store.write(lambda c: cleanup.run(c, NOW + 2))
     assert (_stands(store, task), _waves(store)) == (("failed", NOW + 2), ["failed"])
 

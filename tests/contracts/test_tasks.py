@@ -111,7 +111,7 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     task = a_task(store, request)
     subtask = a_subtask(store, task, agent_type="t", agent_id="a")
     given = {"tool_name": "Edit", "tool_type": "builtin", "subtask_id": subtask["id"]}
-    store.write(lambda c: actions.add(c, actions.draft(given, NOW)))
+    store.write(lambda c: actions.add(c, given, NOW))
     a_task(store, a_request(store, "other"))
     _project, before = store.read(lambda c: projects.figures(c, request["project_id"]))
     assert [before[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [2, 2, 1]
@@ -120,7 +120,7 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     elif what == "task":
         store.write(lambda c: tasks.remove(c, task["id"], NOW))
     else:
-        store.write(lambda c: projects.remove(c, request["project_id"]))
+        store.write(lambda c: projects.remove(c, request["project_id"], NOW))
         a_request(store)
     _project, after = store.read(lambda c: projects.figures(c, request["project_id"]))
     left = {"request": [1, 1, 0], "task": [2, 1, 0], "project": [1, 0, 0]}[what]

@@ -22,7 +22,7 @@ PATH = "/w/app"
 
 def _act(connection: Connection, **given: Any) -> dict[str, Any]:
     whole = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", **given}
-    return actions.add(connection, actions.draft(whole, NOW), whole.get("project_path"))
+    return actions.add(connection, whole, NOW)
 
 
 def _post(connection: Connection, project_id: str | None = None) -> None:
@@ -86,7 +86,7 @@ def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Sto
         _act(connection, project_path=PATH)
         seen = actions.list_page(connection, 10, 0, session_id="s1").total
         sums = sessions.get(connection, "s1")["total_tools_used"]
-        projects.remove(connection, projects.id_of(PATH))
+        projects.remove(connection, projects.id_of(PATH), NOW)
         return seen, sums, actions.list_page(connection, 10, 0).total
 
     assert store.write(change) == (2, 2, 0)
@@ -103,7 +103,7 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
     store.submit(change).result(30)
     store.submit(lambda c: _post(c, project_id)).result(30)
     other = Store.open(store.engine.url.render_as_string(hide_password=False))
-    other.write(lambda c: projects.remove(c, project_id))
+    other.write(lambda c: projects.remove(c, project_id, NOW))
     other.close()
     futures = _together(store, lambda c: _post(c, project_id), change, *[change] * others)
     errors = [type(future.exception()) for future in futures]

@@ -260,7 +260,8 @@ def _plan(connection: Connection, session: str, now_ms: int) -> None:
         if ended is not None:
             _settle(connection, task["id"], now_ms - ended * MINUTE)
     for by, who, why, minutes in WAITS:
-        blocking.add(connection, by, who, why, now_ms - minutes * MINUTE)
+        pair = {"blocked_by": by, "blocked_agent": who, "reason": why}
+        blocking.add(connection, pair, now_ms - minutes * MINUTE)
     project = str(request["project_id"])
     claims.take(connection, project, "tests/matcher", "test-writer", now_ms)
     for sender, to, topic, text, minutes in SAID:

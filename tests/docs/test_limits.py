@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from holdfast.api import fields, gate, responses
+from holdfast.api import fields, gate
 from holdfast.api.app import ROUTERS
 from holdfast.api.routes import events
 from holdfast.brief import item
@@ -28,7 +28,6 @@ GETS = [
     "words",
     [
         f"{gate.MOST_BODY >> 20} MB",
-        f"{responses.LARGE_BYTES >> 10} KB",
         f"| {fields.MOST_TEXT:,} characters",
         f"{fields.MOST_JSON:,} characters as JSON, nested {fields.MOST_DEPTH} deep",
         f"| {fields.MOST_ID} characters",

@@ -7,9 +7,7 @@ import pytest
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import TeamServer
-from tests.api import live
-from tests.api.live import TOKEN, app_on, in_thread
-from tests.team.fakes import Taking
+from tests.api.live import TOKEN, in_thread
 
 
 @pytest.fixture(autouse=True)
@@ -20,14 +18,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[TeamServer]:
-    """On loopback, with an intake that keeps each deed as a row."""
-
-    def with_intake(opened: Store) -> object:
-        app = app_on(opened)
-        app.state.taking = Taking()
-        return app
-
-    monkeypatch.setattr(live, "app_on", with_intake)
+def server(store: Store) -> Iterator[TeamServer]:
+    """On loopback."""
     with in_thread(store) as found:
         yield TeamServer(f"http://127.0.0.1:{found.port}", TOKEN)

@@ -1,6 +1,6 @@
-"""A source to send from and an intake to send to, small enough to see every deed arrive.
+"""A source to send from, small enough to see every record arrive, and a server that dies.
 
-The intake keeps each deed as a row of its own with a random id: one taken twice is there twice.
+Each record is a line of the audit log with a random id: one that is taken twice is there twice.
 """
 
 from __future__ import annotations
@@ -18,44 +18,9 @@ from sqlalchemy.engine import Connection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.hub import ids
-from holdfast.hub.store.rows import upsert
-from holdfast.hub.store.tables import audit, positions
-from holdfast.wire.errors import HoldfastError
+from holdfast.hub.store.tables import audit
 
 AT_ONCE = 10
-
-
-class Behind(HoldfastError):
-    def __init__(self, position: dict[str, Any]) -> None:
-        super().__init__("elsewhere")
-        self.position = position
-
-
-class Taking:
-    """What `/api/intake` needs of hub/ingest/sync, on the real table of positions."""
-
-    behind: type[Exception] = Behind
-
-    def read(self, batch: dict[str, Any]) -> dict[str, Any]:
-        return batch
-
-    def take(self, connection: Connection, batch: dict[str, Any]) -> None:
-        if connection.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(7)))
-        query = sa.select(positions.c.position).where(positions.c.source == batch["source"])
-        stands = connection.scalar(query) or {}
-        if stands != batch["since"]:
-            raise Behind(stands)
-        for deed in batch["deeds"]:
-            row = {
-                "id": ids.new(),
-                "kind": "deed",
-                "session_id": batch["source"],
-                "at_ms": deed,
-            }
-            connection.execute(sa.insert(audit).values(row))
-        row = {"source": batch["source"], "position": batch["until"], "updated_ms": 1}
-        connection.execute(upsert(connection, positions, ["source"], row))
 
 
 class DiesOnce:
@@ -91,7 +56,17 @@ class Source:
         if not some:
             return None
         until = {"at": at + len(some)}
-        return SimpleNamespace(source=source, since=position, until=until, deeds=some)
+        deeds = [
+            {
+                "deed": "audit",
+                "id": ids.new(),
+                "kind": "deed",
+                "session_id": source,
+                "at_ms": number,
+            }
+            for number in some
+        ]
+        return SimpleNamespace(source=source, since=position, until=until, deeds=deeds)
 
     def encode(self, batch: Any, since: dict[str, Any]) -> bytes:
         return json.dumps({**vars(batch), "since": since, "version": 1}).encode()
@@ -109,7 +84,7 @@ def arrived(connection: Connection) -> dict[str, list[int]]:
 
 
 def main() -> None:
-    """`holdfast`, with this intake in place of the real one."""
+    """`holdfast`, whose server may die once."""
     from holdfast.api import app as application
     from holdfast.api import server
     from holdfast.api.gate import Token
@@ -118,7 +93,6 @@ def main() -> None:
 
     def create(store: Store, token: Token | None = None) -> Any:
         made = application.create(store, token)
-        made.state.taking = Taking()
         if "DIE_ONCE" in os.environ:
             made.add_middleware(DiesOnce)
         return made

@@ -19,12 +19,10 @@ from starlette.types import Receive, Scope, Send
 
 import holdfast
 from holdfast.api import pages, responses, routes
-from holdfast.api.database import Database, Hub, MessageHandout
+from holdfast.api.database import Database, Hub
 from holdfast.api.gate import Token
 from holdfast.api.login import Tickets
-from holdfast.hub.board.messages import known_topics
 from holdfast.hub.store.store import Store
-from holdfast.settings import load
 
 if TYPE_CHECKING:  # older releases of FastAPI have no telemetry
     from fastapi.telemetry import TelemetryConfig
@@ -162,6 +160,4 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
 def put_behind(app: FastAPI, store: Store) -> None:
     """Attach the database and everything else that routes use."""
     app.state.database = Database(store)
-    app.state.handing = MessageHandout(store)
     app.state.hub = Hub(store)
-    app.state.topics = known_topics(load.load().word("topics"))

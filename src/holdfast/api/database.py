@@ -3,34 +3,32 @@ and who hears of new rows. A request is answered in time even if the database ha
 
 The event listeners of this process are poked when there may be new events. Listeners at the same
 position share one read, and each sends at its own pace, so a slow one delays no other. Commits of
-other processes poke too: PostgreSQL notifies, and SQLite is polled twice a second.
+other processes poke too: while anybody listens, the newest event is asked for twice a second.
 """
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Hashable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, asynccontextmanager, suppress
-from queue import Empty, SimpleQueue
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.board import local_agents, outboxes
 from holdfast.hub.errors import Unreachable
 from holdfast.hub.store.engine import translate_error
-from holdfast.hub.store.events import CHANNEL
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
+from holdfast.hub.tree import event_log
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 T = TypeVar("T")
 ANSWER_SECONDS = 15.0
+ASK_SECONDS = 0.5
 
 
 class Database:
@@ -152,97 +150,28 @@ class Hub:
             poked.set()
 
     async def _hear_others(self) -> None:
-        async with aclosing(pokes(self._store.engine)) as notices:
-            async for _ in notices:
-                self._wake()
-
-
-ASK_SECONDS = 0.5
-AGAIN_SECONDS = 1.0
-
-
-async def pokes(engine: Engine) -> AsyncGenerator[None, None]:
-    """Yield each time something may have been committed; this never ends and never raises."""
-    hear = _poll_sqlite if engine.dialect.name == "sqlite" else _wait_for_postgres
-    quiet = False
-    while True:
-        try:
-            async for _ in hear(engine):
-                quiet = False
-                yield
-        except Exception as error:
-            if not quiet:
-                log.add("WARN", "events", f"cannot hear of other processes: {error}")
-            quiet = True
-        await asyncio.sleep(AGAIN_SECONDS)
-
-
-async def _poll_sqlite(engine: Engine) -> AsyncGenerator[None, None]:
-    """Yield when `data_version` changes: another connection has committed. A query takes
-    microseconds."""
-    connection = await asyncio.to_thread(engine.raw_connection)
-    try:
-        before = None
+        """Ask twice a second whether another process has committed events."""
+        last, failed = -1, False
         while True:
-            now = connection.cursor().execute("PRAGMA data_version").fetchone()
-            if now != before:
-                before = now
-                yield
+            try:
+                newest = await asyncio.to_thread(self._store.read, event_log.newest_id)
+                if newest != last:
+                    last = newest
+                    self._wake()
+                failed = False
+            except Exception as error:
+                if not failed:
+                    log.add("WARN", "events", f"cannot hear of other processes: {error}")
+                failed = True
             await asyncio.sleep(ASK_SECONDS)
-    finally:
-        connection.close()
-
-
-async def _wait_for_postgres(engine: Engine) -> AsyncGenerator[None, None]:
-    import psycopg
-
-    _, options = engine.dialect.create_connect_args(engine.url)
-    own = {"connect_timeout": 5, "application_name": "holdfast-events", "autocommit": True}
-    connection = await psycopg.AsyncConnection.connect(**{**options, **own})
-    try:
-        await connection.execute(f"LISTEN {CHANNEL}")
-        yield  # something may have come while nobody listened
-        async for _ in connection.notifies():
-            yield
-    finally:
-        with suppress(Exception):
-            await connection.close()
 
 
 HANDOUT_SECONDS = 0.25
-LOOK_SECONDS = 0.02
 
 
-class MessageHandout:
-    """Hands posted messages to their recipients on this machine before the post is answered, so
-    that the next hook prints them. If there are very many recipients, the answer does not wait for
-    the last. There is one thread: a call takes everything that waits.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._waiting: SimpleQueue[Row] = SimpleQueue()
-        self._looked_at, self._has_windows = 0.0, False
-        self._thread = ThreadPoolExecutor(1, "holdfast-handing")
-
-    async def hand(self, row: Row) -> None:
-        if not self._has_recipients():
-            return  # starting the thread takes longer than the rest of a post
-        self._waiting.put(row)
-        going = asyncio.get_running_loop().run_in_executor(self._thread, self._hand_all)
-        await asyncio.wait([going], timeout=HANDOUT_SECONDS)
-
-    def _has_recipients(self) -> bool:
-        """Whether this machine has windows, cached for a moment: each access to the disk gives up
-        the thread's turn."""
-        now = time.monotonic()
-        if now - self._looked_at > LOOK_SECONDS:
-            self._looked_at, self._has_windows = now, local_agents.has_windows()
-        return self._has_windows
-
-    def _hand_all(self) -> None:
-        going = list[Row]()
-        with suppress(Empty):
-            while True:
-                going.append(self._waiting.get_nowait())
-        outboxes.hand_out_posted(self._store, going)
+async def hand_out(store: Store, row: Row) -> None:
+    """Hand a posted message to its recipients on this machine before the post is answered, so that
+    the next hook prints it. If there are very many, the answer does not wait for the last."""
+    if local_agents.has_windows():
+        going = asyncio.to_thread(outboxes.hand_out_posted, store, [row])
+        await asyncio.wait([asyncio.ensure_future(going)], timeout=HANDOUT_SECONDS)

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
-from fastapi import Depends, Path, Query, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import Path, Query
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -206,7 +205,6 @@ class Body(BaseModel):
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, _context: Any, /) -> None:
-        """With the rest of the validation, which is done on another thread for a large body."""
         self._given = clean_fields(self.normalized())
         for name in self.__dict__.keys() & self._given.keys():
             self.__dict__[name] = self._given[name]
@@ -220,24 +218,17 @@ class Body(BaseModel):
         return self._given
 
 
-async def _known_topics(request: Request) -> frozenset[str]:
-    topics: frozenset[str] = request.app.state.topics
-    return topics
+def _topic(name: str) -> str:
+    if name not in messages.BUILT_IN_TOPICS and name not in messages.known_topics():
+        raise ValueError(messages.unknown_topic(name))
+    return name
 
 
 Topic = Annotated[
     Word,
+    AfterValidator(_topic),
     Field(
         description="built in, or registered in the setting `topics`",
         examples=list(messages.BUILT_IN_TOPICS),
     ),
 ]
-Topics = Annotated[frozenset[str], Depends(_known_topics)]
-
-
-def require_topic(known: frozenset[str], topic: str | None, where: str = "body") -> None:
-    """Report an unknown topic like any other invalid field."""
-    if topic is not None and topic not in known:
-        message = messages.unknown_topic(topic)
-        error = {"type": "value_error", "loc": (where, "topic"), "msg": message}
-        raise RequestValidationError([error])

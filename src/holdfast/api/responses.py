@@ -1,20 +1,14 @@
 """Routers and answers. Answers are encoded here and described by models; tests check every answer
 against its model. Errors are answers too: `{"error": …}`, with the fields at fault. No request
 causes a 500.
-
-A large body is parsed, validated and searched for secrets on another thread: megabytes of text may
-take a second, and no other request waits for that. There is one such thread, so large bodies wait
-for each other.
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
+from inspect import Parameter, Signature, cleandoc, signature
 from types import GenericAlias
 from typing import Any, get_origin
 
@@ -27,9 +21,8 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, create_model
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
-from starlette.types import Scope
 
-from holdfast.api.database import Crowded
+from holdfast.api.database import Crowded, Database, Db
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.rows import Page, Row
@@ -38,62 +31,23 @@ from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 DURATIONS = frozenset(("duration_ms", "age_ms", "left_ms"))  # other times are points in time
-LARGE_BYTES = 64 << 10  # a smaller body is done before a thread has started
-_ASIDE = ThreadPoolExecutor(1, "holdfast-large")
-
-
-JSON = (b"content-type", b"application/json")
 
 
 class Route(APIRoute):
-    """A route whose body is one of our models (`fields.Body`).
-
-    Every body is read as JSON, whatever its content type: curl sends a form type by default, and
-    scripts that hide its output would not see that their save was refused. The gate has already
-    refused requests from pages of other origins.
+    """A route that reads every body as JSON, whatever its content type: curl sends a form type by
+    default, and scripts that hide its output would not see that their save was refused. The gate
+    has already refused requests from pages of other origins.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle, field = super().get_route_handler(), self.body_field
-        if field is None:
-            return handle
+        handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:
-            try:
-                return await handle(_Request(_as_json(request.scope), request.receive, field))
-            except HTTPException as error:  # FastAPI wraps what json() raises
-                if isinstance(error.__cause__, RequestValidationError):
-                    raise error.__cause__ from None
-                raise
+            headers = [pair for pair in request.scope["headers"] if pair[0] != b"content-type"]
+            headers.append((b"content-type", b"application/json"))
+            return await handle(Request({**request.scope, "headers": headers}, request.receive))
 
         return handled
-
-
-def _as_json(scope: Scope) -> Scope:
-    headers = [pair for pair in scope["headers"] if pair[0] != JSON[0]]
-    return {**scope, "headers": [*headers, JSON]}
-
-
-class _Request(Request):
-    def __init__(self, scope: Any, receive: Any, field: Any) -> None:
-        super().__init__(scope, receive)
-        self._field = field
-
-    async def json(self) -> Any:
-        """Return a large body as its model; FastAPI then only checks the type."""
-        body = await self.body()
-        if len(body) <= LARGE_BYTES:
-            return await super().json()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(_ASIDE, _read, body, self._field)
-
-
-def _read(body: bytes, field: Any) -> Any:
-    data = json.loads(body)
-    value, errors = field.validate(data, {}, loc=("body",))
-    if errors:
-        raise RequestValidationError(errors, body=data)
-    return value
 
 
 # By reference, not as a model: FastAPI would make 300 validators of them at every start.
@@ -101,14 +55,75 @@ _ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/
 COMMON: dict[int | str, dict[str, Any]] = {
     400: {"description": "Something about the request does not fit", "content": _ERROR_CONTENT},
     401: {"description": "No token, or not the right one", "content": _ERROR_CONTENT},
+    404: {"description": "Not found", "content": _ERROR_CONTENT},
     429: {"description": "Too many requests: `Retry-After`", "content": _ERROR_CONTENT},
     503: {"description": "The database does not answer", "content": _ERROR_CONTENT},
 }
 
 
+Call = Callable[..., Any]
+
+
 class Router(APIRouter):
+    """Routes whose answer is made by a function of a connection and of the request's parameters:
+    what it returns is encoded; nothing is an empty answer."""
+
     def __init__(self, prefix: str = "", *, tags: list[str]) -> None:
         super().__init__(prefix=prefix, tags=[*tags], responses=COMMON, route_class=Route)
+
+    def reads(
+        self, path: str, model: Any, *, method: str = "GET", **more: Any
+    ) -> Callable[[Call], Call]:
+        return partial(self._add_function, method, path, model, **more)
+
+    def writes(self, method: str, path: str, model: Any, **more: Any) -> Callable[[Call], Call]:
+        return partial(self._add_function, method, path, model, writes=True, **more)
+
+    def _add_function(self, method: str, path: str, model: Any, call: Call, **more: Any) -> Call:
+        _, *parameters = signature(call, eval_str=True).parameters.values()
+        known = {one.name: (one.annotation, one.default) for one in parameters}
+        self.add(method, path, model, call, known, call.__doc__ or "", **more)
+        return call
+
+    def add(
+        self,
+        method: str,
+        path: str,
+        model: Any,
+        call: Call,
+        parameters: Mapping[str, Any],
+        words: str,
+        status: int = 200,
+        *,
+        writes: bool = False,
+        responses: Mapping[int | str, dict[str, Any]] | None = None,
+    ) -> None:
+        """Add a route. Each of the parameters is what it may hold, with its default if it has
+        one."""
+
+        async def handler(db: Database, **given: Any) -> Response:
+            run = db.write if writes else db.read
+            found = await run(partial(call, **given))
+            if found is None:
+                return Response(status_code=status)
+            return found if isinstance(found, Response) else respond(found, status)
+
+        taken = [Parameter("db", Parameter.KEYWORD_ONLY, annotation=Db)]
+        for name, kind in parameters.items():
+            kind, default = kind if isinstance(kind, tuple) else (kind, Parameter.empty)
+            taken.append(Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=default))
+        handler.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+        self.add_api_route(
+            path,
+            handler,
+            methods=[method],
+            name=call.__name__,
+            description=cleandoc(words),
+            status_code=status,
+            response_model=model,
+            response_class=Response,
+            responses={**(responses or {})},
+        )
 
 
 class ErrorAnswer(BaseModel):
@@ -295,10 +310,6 @@ def _kind(column: sa.Column[Any]) -> Any:
 
 def respond(content: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(content), status, media_type="application/json")
-
-
-def no_content() -> Response:
-    return Response(status_code=204)
 
 
 def paging(page: Page) -> dict[str, int]:

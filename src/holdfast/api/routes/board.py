@@ -7,28 +7,18 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.database import Db
-from holdfast.api.resource import Noun, add_list
-from holdfast.api.responses import (
-    NOT_FOUND,
-    ErrorAnswer,
-    Paged,
-    Router,
-    answer,
-    paging,
-    respond,
-    row_answer,
-)
-from holdfast.hub import ids, row_times
+from holdfast.api.database import Db, hand_out
+from holdfast.api.resource import Noun
+from holdfast.api.responses import ErrorAnswer, Paged, Router, answer, paging, respond, row_answer
+from holdfast.hub import row_times
 from holdfast.hub.board import blocking, claims, deliveries, messages, outboxes
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.team import message_server
 from holdfast.redact import redact
 
 router = Router(tags=["board"])
@@ -78,15 +68,13 @@ MessageList = answer("MessageList", Paged, messages=[RawMessage], states=dict[st
 MessageMade = answer("MessageMade", success=bool, message=Posted)
 
 
-@router.post("/api/messages", status_code=201, response_model=MessageMade, responses=NOT_FOUND)
-async def post_message(body: NewMessage, request: Request) -> Response:
+@router.post("/api/messages", status_code=201, response_model=MessageMade)
+async def post_message(body: NewMessage, db: Db) -> Response:
     """Post a message to one agent, or, if `to_agent` is absent or null, to every agent of the
     project."""
-    state = request.app.state  # not as three dependencies, which take a third of a post's time
-    fields.require_topic(state.topics, body.topic)
     row = messages.draft(now_ms=row_times.now_ms(), **body.given)
-    await state.database.write(lambda c: messages.post(c, row))
-    await state.handing.hand(row)
+    await db.write(lambda c: messages.post(c, row))
+    await hand_out(db.store, row)
     return respond({"success": True, "message": _with_broadcast(Posted, row)}, 201)
 
 
@@ -95,29 +83,28 @@ def _with_broadcast(model: Any, row: Row) -> dict[str, Any]:
     return shown
 
 
-@router.get("/api/messages", response_model=MessageList)
-@router.get("/api/messages/all", response_model=MessageList)
-async def list_messages(
-    db: Db,
+@router.reads("/api/messages", MessageList)
+@router.reads("/api/messages/all", MessageList)
+def list_messages(
+    connection: Connection,
     project_id: fields.IdQuery = None,
     without_topic: fields.WordQuery = None,
     limit: fields.LargeLimit = 100,
     offset: fields.Offset = 0,
-) -> Response:
+) -> Row:
     """Newest first. Nothing is marked as read. Expired messages are listed, and counted in
     `total`, until they are cleaned up. `without_topic` leaves out the messages of one topic."""
     now, where = row_times.now_ms(), (project_id, without_topic)
-    page = await db.read(lambda c: messages.list_page(c, limit, offset, *where))
-    states = await db.read(lambda c: messages.states(c, now, *where))
+    page = messages.list_page(connection, limit, offset, *where)
     listing = [RawMessage.of(row, state=messages.state_of(row, now)) for row in page.rows]
-    return respond({"messages": listing, "states": states, **paging(page)})
+    states = messages.states(connection, now, *where)
+    return {"messages": listing, "states": states, **paging(page)}
 
 
 @router.get("/api/messages/{agent_id:text}", response_model=Inbox)
 async def inbox(
     agent_id: fields.AgentPath,
     db: Db,
-    known: fields.Topics,
     since: Annotated[fields.TimeMs | None, Query()] = None,
     topic: Annotated[fields.Topic | None, Query()] = None,
     include_broadcasts: bool = True,
@@ -127,7 +114,6 @@ async def inbox(
     """The messages for this agent; reading marks them as read. Highest priority first, then
     oldest. Messages beyond the limit stay unread. `unread_remaining` counts all unread messages
     for the agent."""
-    fields.require_topic(known, topic, "query")
     now = row_times.now_ms()
     ask = deliveries.Ask(agent_id, now, limit, project_id, since, topic, include_broadcasts)
     found = await db.read(lambda c: deliveries.look(c, ask))
@@ -144,8 +130,7 @@ async def inbox(
     )
 
 
-MOST_AGENTS = 200
-MOST_IDS = 500
+MOST_AGENTS, MOST_IDS = 200, 500
 Ids = Annotated[list[fields.Id], Field(max_length=MOST_IDS)]
 
 
@@ -159,13 +144,6 @@ class ExchangeWindow(BaseModel):
     waiting: Ids = Field([], description="messages it was given and has not said yet")
     said: Ids = Field([], description="messages a hook there has printed")
     confirmed: Ids = Field([], description="messages its transcript shows")
-
-    def turn(self) -> message_server.ServerExchange:
-        place = ids.project_id(self.project_path) if self.project_path else None
-        reported = (self.waiting, self.said, self.confirmed)
-        return message_server.ServerExchange(
-            self.agent, place, self.listens, self.hears_all, *reported
-        )
 
 
 class ExchangeRequest(BaseModel):
@@ -182,26 +160,18 @@ ExchangedMessage = row_answer(
 Receipt = answer("DeliveryReceipt", agent=str, messages=[ExchangedMessage], had=list[str])
 
 
-@router.post("/api/messages/exchange", response_model=answer("ExchangeAnswer", agents=[Receipt]))
-async def exchange(body: ExchangeRequest, db: Db) -> Response:
+@router.writes("POST", "/api/messages/exchange", answer("ExchangeAnswer", agents=[Receipt]))
+def exchange(connection: Connection, body: ExchangeRequest) -> Row:
     """For each agent, in the order of the request: messages it has not got yet, oldest first, at
     most 50; and which of its waiting messages were read on another machine (`had`). Fetching marks
     nothing: report `said` and `confirmed` messages, as often as you like."""
     now = row_times.now_ms()
-    turns = [window.turn() for window in body.agents]
-    reported = [turn for turn in turns if turn.said or turn.confirmed]
-    if reported:
-        await db.write(lambda c: message_server.note(c, reported, now))
-    found = await db.read(lambda c: message_server.find_messages(c, turns, now))
-    receipts = [
-        {
-            "agent": turn.agent_id,
-            "messages": [_aged(row, now) for row in given.rows],
-            "had": given.had,
-        }
-        for turn, given in zip(turns, found, strict=True)
-    ]
-    return respond({"agents": receipts})
+    receipts = []
+    for window in body.agents:
+        given, had = deliveries.exchange(connection, window.model_dump(), now)
+        aged = [_aged(row, now) for row in given]
+        receipts.append({"agent": window.agent, "messages": aged, "had": had})
+    return {"agents": receipts}
 
 
 def _aged(row: Row, now_ms: int) -> dict[str, Any]:
@@ -222,66 +192,47 @@ class NewSubscription(SubscriptionFilter):
 
 
 Subscription = row_answer("Subscription", tables.subscriptions)
-SubscriptionMade = answer("SubscriptionMade", success=bool, subscription=Subscription)
-SubscriptionList = answer("SubscriptionList", Paged, subscriptions=[Subscription])
 AgentTopics = answer(
-    "AgentSubscriptions",
-    agent_id=str,
-    subscriptions=[Subscription],
-    topics=list[str],
-    count=int,
+    "AgentSubscriptions", agent_id=str, subscriptions=[Subscription], topics=list[str], count=int
 )
 Pair = row_answer("SubscriptionPair", tables.subscriptions, "id agent_id topic")
 SubscriptionGone = answer("SubscriptionsDeleted", success=bool, deleted=Pair)
+subscription = Noun(router, "/api/subscribe", "subscription", "subscriptions", Subscription)
+subscription.create(
+    NewSubscription,
+    messages.subscribe,
+    "After its first subscription, an agent gets only broadcasts of its topics.",
+)
+Noun(router, "/api/subscriptions", "subscription", "subscriptions", Subscription).list(
+    messages.list_subscriptions,
+    "Oldest first.",
+    most=fields.LargeLimit,
+    agent_id=fields.AgentName,
+    topic=fields.Topic,
+)
 
 
-@router.post("/api/subscribe", status_code=201, response_model=SubscriptionMade)
-async def subscribe(body: NewSubscription, db: Db, known: fields.Topics) -> Response:
-    """After its first subscription, an agent gets only broadcasts of its topics."""
-    fields.require_topic(known, body.topic)
-    now, given = row_times.now_ms(), (body.agent_id, body.topic, body.callback_url)
-    row = await db.write(lambda c: messages.subscribe(c, *given, now))
-    return respond({"success": True, "subscription": Subscription.of(row)}, 201)
-
-
-@router.get("/api/subscriptions", response_model=SubscriptionList)
-async def list_subscriptions(
-    db: Db,
-    known: fields.Topics,
-    agent_id: Annotated[fields.AgentName | None, Query()] = None,
-    topic: Annotated[fields.Topic | None, Query()] = None,
-    limit: fields.LargeLimit = 100,
-    offset: fields.Offset = 0,
-) -> Response:
-    """Oldest first."""
-    fields.require_topic(known, topic, "query")
-    page = await db.read(lambda c: messages.list_subscriptions(c, limit, offset, agent_id, topic))
-    return respond({"subscriptions": Subscription.of_each(page.rows), **paging(page)})
-
-
-@router.get("/api/subscriptions/{agent_id:text}", response_model=AgentTopics)
-async def subscriptions_of(agent_id: fields.AgentPath, db: Db) -> Response:
+@router.reads("/api/subscriptions/{agent_id:text}", AgentTopics)
+def subscriptions_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
     """All topics of one agent."""
-    rows = await db.read(lambda c: messages.subscriptions_of(c, agent_id))
+    rows = messages.subscriptions_of(connection, agent_id)
     topics = [row["topic"] for row in rows]
     shown = {"subscriptions": Subscription.of_each(rows), "topics": topics, "count": len(rows)}
-    return respond({"agent_id": agent_id, **shown})
+    return {"agent_id": agent_id, **shown}
 
 
-@router.post("/api/unsubscribe", response_model=SubscriptionGone, responses=NOT_FOUND)
-async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
+@router.writes("POST", "/api/unsubscribe", SubscriptionGone)
+def unsubscribe(connection: Connection, body: SubscriptionFilter) -> Row:
     """End the subscription of an agent to a topic."""
-    row = await db.write(lambda c: messages.unsubscribe(c, body.agent_id, body.topic))
-    return respond({"success": True, "deleted": Pair.of(row)})
+    pair = {"agent_id": body.agent_id, "topic": body.topic}
+    return {"success": True, "deleted": Pair.of(messages.unsubscribe(connection, **pair))}
 
 
-@router.delete(
-    "/api/subscriptions/{subscription_id}", response_model=SubscriptionGone, responses=NOT_FOUND
-)
-async def remove_subscription(subscription_id: fields.IdPath, db: Db) -> Response:
+@router.writes("DELETE", "/api/subscriptions/{subscription_id}", SubscriptionGone)
+def remove_subscription(connection: Connection, subscription_id: fields.IdPath) -> Row:
     """End a subscription by its id."""
-    row = await db.write(lambda c: messages.remove_subscription(c, str(subscription_id)))
-    return respond({"success": True, "deleted": Pair.of(row)})
+    row = messages.unsubscribe(connection, id=str(subscription_id))
+    return {"success": True, "deleted": Pair.of(row)}
 
 
 class BlockingPair(fields.Body):
@@ -307,78 +258,58 @@ BlockingStatus = answer(
     blocking=[HoldsUp],
     summary=answer("BlockingCounts", blocked_by_count=int, blocking_count=int),
 )
-
-
-def _add_blocking(connection: Connection, given: Row, now_ms: int) -> Row:
-    pair = given["blocked_by"], given["blocked_agent"]
-    return blocking.add(connection, *pair, given.get("reason"), now_ms)
-
-
 Noun(router, "/api/blocking", "blocking", "blockings", Waits).create(
-    NewBlocking,
-    _add_blocking,
-    "`blocked_agent` waits for `blocked_by`. A wait that would close a circle is refused; the "
-    "error shows the circle.",
-    {},
+    NewBlocking, blocking.add, "`blocked_agent` waits for `blocked_by`."
 )
-BlockingList = answer("BlockingList", blockings=[WaitSince], count=int)
-BlockingCheck = answer("BlockingCheck", blocker=str, blocked=str, is_blocked=bool)
 
 
-@router.get("/api/blocking", response_model=BlockingList)
-async def list_blockings(db: Db, project_id: fields.IdQuery = None) -> Response:
+@router.reads("/api/blocking", answer("BlockingList", blockings=[WaitSince], count=int))
+def list_blockings(connection: Connection, project_id: fields.IdQuery = None) -> Row:
     """All waiting agents, the longest wait first; at most 1,000."""
-    rows = await db.read(lambda c: blocking.list_all(c, project_id))
-    return respond({"blockings": WaitSince.of_each(rows), "count": len(rows)})
+    rows = blocking.list_all(connection, project_id)
+    return {"blockings": WaitSince.of_each(rows), "count": len(rows)}
 
 
-@router.get("/api/blocking/check", response_model=BlockingCheck)
-async def check_blocking(
-    db: Db,
+@router.reads(
+    "/api/blocking/check", answer("BlockingCheck", blocker=str, blocked=str, is_blocked=bool)
+)
+def check_blocking(
+    connection: Connection,
     blocker: Annotated[fields.AgentName, Query()],
     blocked: Annotated[fields.AgentName, Query()],
-) -> Response:
+) -> Row:
     """Whether `blocked` waits directly for `blocker`."""
-    waits = await db.read(lambda c: blocking.is_blocked(c, blocker, blocked))
-    return respond({"blocker": blocker, "blocked": blocked, "is_blocked": waits})
+    waits = blocking.find(connection, blocked_by=blocker, blocked_agent=blocked)
+    return {"blocker": blocker, "blocked": blocked, "is_blocked": bool(waits)}
 
 
-@router.get("/api/blocking/{agent_id:text}", response_model=BlockingStatus)
-async def blocking_of(agent_id: fields.AgentPath, db: Db) -> Response:
+@router.reads("/api/blocking/{agent_id:text}", BlockingStatus)
+def blocking_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
     """The agents that an agent waits for, and those that wait for it."""
-    state = await db.read(lambda c: blocking.find_blockings(c, agent_id))
-    waits_for, holds_up = state.waits_for, state.holds_up
-    return respond(
-        {
-            "agent_id": agent_id,
-            "is_blocked": bool(waits_for),
-            "blocked_by": WaitsFor.of_each(waits_for),
-            "is_blocking": bool(holds_up),
-            "blocking": HoldsUp.of_each(holds_up),
-            "summary": {"blocked_by_count": len(waits_for), "blocking_count": len(holds_up)},
-        }
-    )
+    waits_for = blocking.find(connection, blocked_agent=agent_id)
+    holds_up = blocking.find(connection, blocked_by=agent_id)
+    return {
+        "agent_id": agent_id,
+        "is_blocked": bool(waits_for),
+        "blocked_by": WaitsFor.of_each(waits_for),
+        "is_blocking": bool(holds_up),
+        "blocking": HoldsUp.of_each(holds_up),
+        "summary": {"blocked_by_count": len(waits_for), "blocking_count": len(holds_up)},
+    }
 
 
-Unblocked = answer("Unblocked", success=bool, unblocked=RemovedWait)
-
-
-@router.post("/api/unblock", response_model=Unblocked, responses=NOT_FOUND)
-async def unblock(body: BlockingPair, db: Db) -> Response:
+@router.writes("POST", "/api/unblock", answer("Unblocked", success=bool, unblocked=RemovedWait))
+def unblock(connection: Connection, body: BlockingPair) -> Row:
     """End a wait by its two agents."""
-    row = await db.write(lambda c: blocking.remove(c, body.blocked_by, body.blocked_agent))
-    return respond({"success": True, "unblocked": RemovedWait.of(row)})
+    row = blocking.remove(connection, blocked_by=body.blocked_by, blocked_agent=body.blocked_agent)
+    return {"success": True, "unblocked": RemovedWait.of(row)}
 
 
-@router.delete(
-    "/api/blocking/{blocking_id}",
-    response_model=answer("BlockingsDeleted", success=bool),
-    responses=NOT_FOUND,
-)
-async def remove_blocking(blocking_id: fields.IdPath, db: Db) -> Response:
+@router.writes("DELETE", "/api/blocking/{blocking_id}", answer("BlockingsDeleted", success=bool))
+def remove_blocking(connection: Connection, blocking_id: fields.IdPath) -> Row:
     """End a wait by its id."""
-    await db.write(lambda c: blocking.remove_by_id(c, str(blocking_id)))
-    return respond({"success": True})
+    blocking.remove(connection, id=str(blocking_id))
+    return {"success": True}
 
 
 Work = Annotated[
@@ -405,8 +336,7 @@ class ClaimHolder(ErrorAnswer):
 
 
 Claim = row_answer("Claim", tables.claims)
-CLAIMED = {**NOT_FOUND, 409: {"model": ClaimHolder, "description": "Another has it"}}
-ClaimReleased = answer("ClaimsReleased", success=bool, released=Claim)
+CLAIMED: dict[int | str, Any] = {409: {"model": ClaimHolder, "description": "Another has it"}}
 
 
 def _take_claim(connection: Connection, given: Row, now_ms: int) -> Row:
@@ -417,35 +347,30 @@ def _list_claims(connection: Connection, limit: int, offset: int, **wanted: Any)
     return claims.list_page(connection, limit, offset, row_times.now_ms(), **wanted)
 
 
-Noun(router, "/api/claims", "claim", "claims", Claim).create(
+claim = Noun(router, "/api/claims", "claim", "claims", Claim)
+claim.create(
     NewClaim,
     _take_claim,
     "Take a claim, or renew your own. Any agent may take an expired claim.",
-    CLAIMED,
+    responses=CLAIMED,
 )
-
-
-@router.delete("/api/claims", response_model=ClaimReleased, responses=CLAIMED)
-async def release_claim(
-    db: Db,
-    project_id: Annotated[fields.Id, Query()],
-    work: Annotated[Work, Query()],
-    agent_id: Annotated[fields.AgentName, Query()],
-) -> Response:
-    """Release a claim. Only the agent that has it may do so."""
-    now = row_times.now_ms()
-    row = await db.write(lambda c: claims.release(c, project_id, work, agent_id, now))
-    return respond({"success": True, "released": Claim.of(row)})
-
-
-add_list(
-    router,
-    "/api/claims",
-    "claims",
-    Claim,
+claim.list(
     _list_claims,
     "Claims that have not expired, soonest to expire first.",
     most=fields.LargeLimit,
     project_id=fields.Id,
     agent_id=fields.AgentName,
 )
+ClaimReleased = answer("ClaimsReleased", success=bool, released=Claim)
+
+
+@router.writes("DELETE", "/api/claims", ClaimReleased, responses=CLAIMED)
+def release_claim(
+    connection: Connection,
+    project_id: Annotated[fields.Id, Query()],
+    work: Annotated[Work, Query()],
+    agent_id: Annotated[fields.AgentName, Query()],
+) -> Row:
+    """Release a claim. Only the agent that has it may do so."""
+    row = claims.release(connection, project_id, work, agent_id, row_times.now_ms())
+    return {"success": True, "released": Claim.of(row)}

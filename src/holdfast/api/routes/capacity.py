@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Size, Text, Word
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer, no_content, respond
+from holdfast.api.responses import ApiAnswer, Router, answer, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row
@@ -141,53 +141,42 @@ CapacityHealth = answer(
 )
 
 
-@router.post("/tokens/track", status_code=204, response_class=Response)
-async def track(body: Track, db: Db) -> Response:
+@router.writes("POST", "/tokens/track", None, status=204)
+def track(connection: Connection, body: Track) -> None:
     """For clients that count what they send. If hooks read the window, their number stays."""
-    now, chars = row_times.now_ms(), body.input_size + body.output_size
-    await db.write(
-        lambda c: capacity.track(c, body.session_id, body.agent_id, chars, body.model_id, now)
-    )
-    return no_content()
+    chars, who = body.input_size + body.output_size, (body.session_id, body.agent_id)
+    capacity.track(connection, *who, chars, body.model_id, row_times.now_ms())
 
 
-@router.get("/capacity/{agent_id:text}", response_model=Capacity, responses=NOT_FOUND)
-async def get(agent_id: AgentPath, db: Db) -> Response:
+@router.reads("/capacity/{agent_id:text}", Capacity)
+def get(connection: Connection, agent_id: AgentPath) -> Row:
     """The newest window of this agent, or of the session with this id."""
-    row = _require(await db.read(lambda c: capacity.find(c, agent_id)))
-    return respond({"agent_id": agent_id, **_shown(WHOLE, row)})
+    row = _require(capacity.find(connection, agent_id))
+    return {"agent_id": agent_id, **_shown(WHOLE, row)}
 
 
-@router.post("/capacity/{agent_id:text}/reset", response_model=Capacity, responses=NOT_FOUND)
-async def reset(agent_id: AgentPath, db: Db) -> Response:
+@router.writes("POST", "/capacity/{agent_id:text}/reset", Capacity)
+def reset(connection: Connection, agent_id: AgentPath) -> Row:
     """Report that the window was compacted. This changes no reading; the next one shows it."""
-
-    def change(connection: Connection) -> Row:
-        row = _require(capacity.find(connection, agent_id))
-        return capacity.reset(connection, row, row_times.now_ms())
-
-    return respond({"agent_id": agent_id, **_shown(WHOLE, await db.write(change))})
+    row = _require(capacity.find(connection, agent_id))
+    freed = capacity.reset(connection, row, row_times.now_ms())
+    return {"agent_id": agent_id, **_shown(WHOLE, freed)}
 
 
-@router.get("/context/health", response_model=AgentCapacityList)
-async def agents(db: Db, fits: Fits = None, project_id: IdQuery = None) -> Response:
+@router.reads("/context/health", AgentCapacityList)
+def agents(connection: Connection, fits: Fits = None, project_id: IdQuery = None) -> Row:
     """Every live agent, the fullest first: zone, forecast, room left, and whether a task of
     `fits` tokens would end before the compaction limit. For a session's own window (`is_main`),
     `agent_id` is the session's id. `used_ratio` is the share of `edge_tokens`, the compaction
     limit; `title` is the session's first request, `asked` its last or the task of the agent;
     `trend` has up to 40 of the last steps."""
-    now = row_times.now_ms()
-
-    def look(connection: Connection) -> list[dict[str, Any]]:
-        found = capacity.live(connection, now, project_id)
-        more = capacity.describe_windows(connection, found)
-        return [
-            {**_shown(AGENT, row), **capacity.room(row, fits), **described}
-            for row, described in zip(found, more, strict=True)
-        ]
-
-    listed = await db.read(look)
-    return respond({"agents": listed, "count": len(listed)})
+    found = capacity.live(connection, row_times.now_ms(), project_id)
+    more = capacity.describe_windows(connection, found)
+    listed = [
+        {**_shown(AGENT, row), **capacity.room(row, fits), **described}
+        for row, described in zip(found, more, strict=True)
+    ]
+    return {"agents": listed, "count": len(listed)}
 
 
 @router.get("/context/health/{agent_id:text}", response_model=CapacityHealth)

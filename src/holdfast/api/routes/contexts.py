@@ -14,7 +14,6 @@ from sqlalchemy.engine import Connection
 from holdfast.api import fields
 from holdfast.api.database import Db
 from holdfast.api.responses import (
-    NOT_FOUND,
     ApiAnswer,
     Paged,
     Router,
@@ -111,15 +110,15 @@ SavedCounts = answer("SavedCounts", session_id=str, trigger=str, **dict.fromkeys
 Saved = answer("SnapshotSaved", success=bool, id=str, snapshot=SavedCounts, saved_at=str)
 
 
-@router.post("/api/compact/save", status_code=201, response_model=Saved)
-async def save(body: Save, db: Db) -> Response:
+@router.writes("POST", "/api/compact/save", Saved, status=201)
+def save(connection: Connection, body: Save) -> Row:
     """Save what a session knows. Secrets are removed first."""
     now, snapshot = row_times.now_ms(), body.given
-    row = await db.write(lambda c: agent_contexts.save_snapshot(c, body.session_id, snapshot, now))
+    row = agent_contexts.save_snapshot(connection, body.session_id, snapshot, now)
     counts = {name: len(snapshot[field]) for name, field in COUNTED.items()}
     whose = {"session_id": body.session_id, "trigger": body.trigger}
     done = {"success": True, "id": row["id"], "snapshot": {**whose, **counts}}
-    return respond({**done, "saved_at": row_times.to_iso(now)}, 201)
+    return {**done, "saved_at": row_times.to_iso(now)}
 
 
 class Snapshot(ApiAnswer):
@@ -131,17 +130,17 @@ class Snapshot(ApiAnswer):
     saved_at: str | None = None
 
 
-@router.get("/api/compact/snapshot/{session_id:text}", response_model=Snapshot)
-async def get_snapshot(session_id: fields.SessionPath, db: Db) -> Response:
+@router.reads("/api/compact/snapshot/{session_id:text}", Snapshot)
+def get_snapshot(connection: Connection, session_id: fields.SessionPath) -> Row:
     """The newest of exactly this session."""
-    row = await db.read(lambda c: agent_contexts.latest_snapshot(c, session_id))
+    row = agent_contexts.latest_snapshot(connection, session_id)
     if row is None:
-        return respond({"session_id": session_id, "exists": False, "snapshot": None})
+        return {"session_id": session_id, "exists": False, "snapshot": None}
     saved_at = row_times.to_iso(row["updated_ms"])
     held = {**snapshot_form.normalize(row["role_context"]), "saved_at": saved_at}
     beside = {"modified_files": held["modified_files"], "saved_at": saved_at}
     whose = {"session_id": session_id, "exists": True, "summary": held["context_summary"]}
-    return respond({**whose, "snapshot": held, **beside})
+    return {**whose, "snapshot": held, **beside}
 
 
 Source = answer("RestoreSource", type=str, id=str, relevance=float, summary=str)
@@ -195,30 +194,40 @@ class SnapshotStatus(ApiAnswer):
     compact_agent: str | None = None
 
 
-@router.get("/api/compact/status/{session_id:text}", response_model=SnapshotStatus)
-async def status(session_id: fields.SessionPath, db: Db) -> Response:
+@router.reads("/api/compact/status/{session_id:text}", SnapshotStatus)
+def status(connection: Connection, session_id: fields.SessionPath) -> Row:
     """Whether this session has been compacted."""
-    row = await db.read(lambda c: agent_contexts.snapshot_status(c, session_id))
+    row = agent_contexts.snapshot_status(connection, session_id)
     if row is None:
-        return respond({"session_id": session_id, "exists": False, "compacted": False})
+        return {"session_id": session_id, "exists": False, "compacted": False}
     at_ms = row["compacted_ms"]
     whose = {"session_id": session_id, "exists": True, "compacted": at_ms is not None}
     by = {name: row.get(name) for name in ("compact_summary", "compact_agent")}
-    return respond({**whose, "compacted_at": row_times.to_iso(at_ms), **by})
+    return {**whose, "compacted_at": row_times.to_iso(at_ms), **by}
 
 
 History = Annotated[int, Field(ge=0, le=500)]
 
 
-class Generate(fields.Body):
-    agent_id: fields.Word
-    session_id: fields.Word
+class AgentQuestion(fields.Body):
+    """For whom a brief is, and what goes into it."""
+
+    session_id: fields.Word | None = None
     agent_type: fields.Text | None = None
     max_tokens: BriefTokens | None = None
     include_history: bool = True
     include_messages: bool = True
     include_blocking: bool = True
     history_limit: History = 50
+
+
+class Generate(AgentQuestion):
+    agent_id: fields.Word
+    session_id: fields.Word
+
+
+class AgentQuery(AgentQuestion):
+    format: Literal["brief", "raw"] = "brief"
 
 
 Shown = answer("AgentBrief", id=str, content=str, token_count=int, truncated=bool, generated_at=str)
@@ -229,61 +238,45 @@ NamedBrief = answer("NamedBrief", Shown, agent_id=str, session_id=str)
 Generated = answer("Generated", success=bool, brief=NamedBrief, sources=[Source])
 
 
-@router.get(
-    "/api/context/{agent_id:text}", response_model=BriefAnswer | RawAnswer, responses=NOT_FOUND
-)
-async def get_context(
-    agent_id: fields.AgentPath,
-    db: Db,
-    session_id: fields.WordQuery = None,
-    format: Literal["brief", "raw"] = "brief",  # noqa: A002 (the name in the address)
-    agent_type: fields.WordQuery = None,
-    max_tokens: Annotated[BriefTokens | None, Query()] = None,
-    include_history: bool = True,
-    include_messages: bool = True,
-    include_blocking: bool = True,
-    history_limit: Annotated[History, Query()] = 50,
-) -> Response:
+@router.reads("/api/context/{agent_id:text}", BriefAnswer | RawAnswer)
+def get_context(
+    connection: Connection, agent_id: fields.AgentPath, asked: Annotated[AgentQuery, Query()]
+) -> Row:
     """If no session is named, the agent's newest session is used."""
-    wanted = KnowledgeQuery(include_history, include_messages, include_blocking, history_limit)
-    now = row_times.now_ms()
-    work = await db.read(lambda c: agent_knowledge.find_work(c, agent_id, session_id, wanted, now))
-    kind = agent_type or work.agent_type
-    who = {"agent_id": agent_id, "session_id": work.session_id, "agent_type": kind}
-    if format == "raw":
-        data = work.data
-        counts = {name: len(value) for name, value in data.items() if isinstance(value, list)}
-        return respond({**who, "data": data, "counts": counts})
-    brief = _brief(work, agent_id, kind, max_tokens, now)
-    return respond({**who, "brief": brief, "sources": work.sources})
+    known, brief = _brief_of(connection, agent_id, asked)
+    kind = asked.agent_type or known.agent_type
+    who = {"agent_id": agent_id, "session_id": known.session_id, "agent_type": kind}
+    if asked.format == "brief":
+        return {**who, "brief": brief, "sources": known.sources}
+    data = known.data
+    counts = {name: len(value) for name, value in data.items() if isinstance(value, list)}
+    return {**who, "data": data, "counts": counts}
 
 
-@router.post(
-    "/api/context/generate", status_code=201, response_model=Generated, responses=NOT_FOUND
-)
-async def generate(body: Generate, db: Db) -> Response:
+@router.reads("/api/context/generate", Generated, method="POST", status=201)
+def generate(connection: Connection, body: Generate) -> Row:
     """The brief of an agent in a session."""
-    wanted = KnowledgeQuery(
-        body.include_history, body.include_messages, body.include_blocking, body.history_limit
-    )
-    now, who = row_times.now_ms(), (body.agent_id, body.session_id)
-    work = await db.read(lambda c: agent_knowledge.find_work(c, *who, wanted, now))
-    kind = body.agent_type or work.agent_type
-    brief = _brief(work, body.agent_id, kind, body.max_tokens, now)
+    known, brief = _brief_of(connection, body.agent_id, body)
     named = {**brief, "agent_id": body.agent_id, "session_id": body.session_id}
-    return respond({"success": True, "brief": named, "sources": work.sources}, 201)
+    return {"success": True, "brief": named, "sources": known.sources}
 
 
-def _brief(
-    known: KnownWork, agent_id: str, kind: str | None, max_tokens: int | None, now_ms: int
-) -> dict[str, Any]:
-    brief = _compose(known.work, max_tokens, kind, agent_id)
-    return {
+def _brief_of(
+    connection: Connection, agent_id: str, asked: AgentQuestion
+) -> tuple[KnownWork, dict[str, Any]]:
+    now = row_times.now_ms()
+    wanted = KnowledgeQuery(
+        asked.include_history, asked.include_messages, asked.include_blocking, asked.history_limit
+    )
+    known = agent_knowledge.find_work(connection, agent_id, asked.session_id, wanted, now)
+    kind = asked.agent_type or known.agent_type
+    brief = _compose(known.work, asked.max_tokens, kind, agent_id)
+    return known, {
         "id": ids.new(),
         "content": brief.text,
         "token_count": round(len(brief.text) / CHARS_PER_TOKEN),
         "truncated": brief.is_cut,
-        "generated_at": row_times.to_iso(now_ms),
+        "generated_at": row_times.to_iso(now),
     }
 
 
@@ -320,9 +313,9 @@ ContextOverview = answer(
 )
 
 
-@router.get("/api/agent-contexts", response_model=ContextList)
-async def list_contexts(
-    db: Db,
+@router.reads("/api/agent-contexts", ContextList)
+def list_contexts(
+    connection: Connection,
     agent_id: fields.WordQuery = None,
     agent_type: fields.WordQuery = None,
     status: fields.WordQuery = None,
@@ -330,17 +323,17 @@ async def list_contexts(
     project_id: fields.IdQuery = None,
     limit: fields.LargeLimit = 100,
     offset: fields.Offset = 0,
-) -> Response:
+) -> Row:
     """What is known of agents; snapshots have the type `compact-snapshot`."""
     wanted = {"agent_id": agent_id, "agent_type": agent_type, "status": status}
     place = {"session_id": session_id, "project_id": project_id}
-
-    def look(connection: Connection) -> dict[str, Any]:
-        page = agent_contexts.list_page(connection, limit, offset, **wanted, **place)
-        listed = {"contexts": [_context(row) for row in page.rows], **paging(page)}
-        return {**listed, **agent_contexts.figures(connection)}
-
-    return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+    page = agent_contexts.list_page(connection, limit, offset, **wanted, **place)
+    return {
+        "contexts": [_context(row) for row in page.rows],
+        **paging(page),
+        **agent_contexts.figures(connection),
+        "timestamp": row_times.to_iso(row_times.now_ms()),
+    }
 
 
 class ProgressReport(fields.Body):
@@ -358,33 +351,29 @@ class ProgressReport(fields.Body):
 ReportMade = answer("AgentReported", success=bool, context=Context)
 
 
-@router.patch("/api/agent-contexts/{context_id}", response_model=ReportMade, responses=NOT_FOUND)
-async def report(context_id: fields.IdPath, body: ProgressReport, db: Db) -> Response:
+@router.writes("PATCH", "/api/agent-contexts/{context_id}", ReportMade)
+def report(connection: Connection, context_id: fields.IdPath, body: ProgressReport) -> Row:
     """Report how far an agent is. `current_task`, `blockers`, `spawned_at` and `tool_counts` of its
     `role_context` follow its subtask and its calls. With another task, `progress`, `next_steps` and
     `progress_summary` begin anew."""
     if not body.given:
         raise Refused("No fields to update")
-    now, which = row_times.now_ms(), str(context_id)
-    row = await db.write(lambda c: agent_contexts.report(c, which, body.given, now))
-    return respond({"success": True, "context": _context(row)})
+    row = agent_contexts.report(connection, str(context_id), body.given, row_times.now_ms())
+    return {"success": True, "context": _context(row)}
 
 
-@router.get("/api/agent-contexts/stats", response_model=ContextOverview)
-async def stats(db: Db) -> Response:
+@router.reads("/api/agent-contexts/stats", ContextOverview)
+def stats(connection: Connection) -> Row:
     """Figures of all contexts, and the newest ten."""
-
-    def look(connection: Connection) -> dict[str, Any]:
-        figures = agent_contexts.figures(connection)
-        newest = agent_contexts.list_page(connection, 10, 0)
-        return {
-            "overview": figures["stats"],
-            "top_types": figures["type_distribution"][:10],
-            "recent_activity": [_context(row) for row in newest.rows],
-            "tools_used": agent_contexts.tools_used(connection),
-        }
-
-    return respond({**await db.read(look), "timestamp": row_times.to_iso(row_times.now_ms())})
+    figures = agent_contexts.figures(connection)
+    newest = agent_contexts.list_page(connection, 10, 0)
+    return {
+        "overview": figures["stats"],
+        "top_types": figures["type_distribution"][:10],
+        "recent_activity": [_context(row) for row in newest.rows],
+        "tools_used": agent_contexts.tools_used(connection),
+        "timestamp": row_times.to_iso(row_times.now_ms()),
+    }
 
 
 def _context(row: Row) -> dict[str, Any]:

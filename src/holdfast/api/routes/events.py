@@ -56,18 +56,11 @@ LastId = Annotated[
 
 
 EventRow = row_answer("Event", tables.events, body=dict[str, Any])
-
-
-class EventList(ApiAnswer):
-    """`last`: pass it as `after` to get the next events. `missed`: events after the given number
-    were already pruned."""
-
-    events: list[dict[str, Any]]
-    count: int
-    limit: int
-    last: int
-    more: bool
-    missed: bool
+# `last`: pass it as `after` to get the next events. `missed`: events after the given number were
+# already pruned.
+EventList = answer(
+    "EventList", events=[EventRow], count=int, limit=int, last=int, more=bool, missed=bool
+)
 
 
 async def _hub(request: Request) -> Hub:
@@ -219,41 +212,39 @@ class PressureDecision(RowAnswer):
 DecisionList = answer("PressureDecisionList", Paged, decisions=[PressureDecision])
 
 
-@router.get("/api/audit/decisions", response_model=DecisionList)
-async def decisions(
-    db: Db,
+@router.reads("/api/audit/decisions", DecisionList)
+def decisions(
+    connection: Connection,
     session_id: fields.WordQuery = None,
     limit: fields.LargeLimit = 100,
     offset: fields.Offset = 0,
-) -> Response:
+) -> Row:
     """Decisions taken in an orange or red window, newest first, for review."""
-    found = await db.read(lambda c: event_log.list_decisions(c, session_id))
+    found = event_log.list_decisions(connection, session_id)
     page = Page(found[offset : offset + limit], len(found), limit, offset)
-    return respond({"decisions": PressureDecision.of_each(page.rows), **paging(page)})
+    return {"decisions": PressureDecision.of_each(page.rows), **paging(page)}
 
 
-@router.get(
-    "/api/audit",
-    response_model=AuditEventList,
-    responses={200: {"content": {"application/x-ndjson": {}}}},
+@router.reads(
+    "/api/audit", AuditEventList, responses={200: {"content": {"application/x-ndjson": {}}}}
 )
-async def list_audit(
-    db: Db,
+def list_audit(
+    connection: Connection,
     project_id: fields.IdQuery = None,
     session_id: fields.WordQuery = None,
     kind: fields.WordQuery = None,
     format: Literal["json", "jsonl"] = "json",  # noqa: A002 (the name in the address)
     limit: fields.LargeLimit = 100,
     offset: fields.Offset = 0,
-) -> Response:
+) -> Row | Response:
     """Newest first; `format=jsonl` gives one event a line."""
     wanted = {"project_id": project_id, "session_id": session_id, "kind": kind}
-    page = await db.read(lambda c: event_log.list_page(c, limit, offset, **wanted))
+    page = event_log.list_page(connection, limit, offset, **wanted)
     events = AuditEvent.of_each(page.rows)
     if format == "jsonl":
         lines = b"".join(msgspec.json.encode(event) + b"\n" for event in events)
         return Response(lines, media_type="application/x-ndjson")
-    return respond({"events": events, **paging(page)})
+    return {"events": events, **paging(page)}
 
 
 MOST_RECORDS = 10_000
@@ -281,34 +272,25 @@ class IntakeRefused(ApiAnswer):
     position: dict[str, Any]
 
 
-class BatchIntake:
-    """How a batch is decoded, redacted and ingested; a test may replace it."""
-
-    behind: type[StalePosition] = StalePosition
-
-    def read(self, batch: dict[str, Any]) -> records.RecordBatch:
-        try:
-            cleaned = {**batch, "deeds": clean(batch["deeds"])}
-            return records.decode(msgspec.json.encode(cleaned))
-        except records.NoBatch as error:
-            raise Refused(str(error), "deeds") from error
-
-    def take(self, connection: Connection, batch: records.RecordBatch) -> None:
-        ingest_batch(connection, batch)
+def _read_batch(batch: dict[str, Any]) -> records.RecordBatch:
+    try:
+        cleaned = {**batch, "deeds": clean(batch["deeds"])}
+        return records.decode(msgspec.json.encode(cleaned))
+    except records.NoBatch as error:
+        raise Refused(str(error), "deeds") from error
 
 
 @router.post("/api/intake", response_model=IntakeAnswer, responses={409: {"model": IntakeRefused}})
-async def take_in(body: IntakeBatch, db: Db, request: Request) -> Response:
+async def take_in(body: IntakeBatch, db: Db) -> Response:
     """Store a batch completely. 409: the batch does not begin at this source's position, which
     the answer states."""
-    taking = getattr(request.app.state, "taking", None) or BatchIntake()
-    batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
+    batch = await asyncio.to_thread(_read_batch, body.model_dump())
     try:
-        await db.write(lambda c: taking.take(c, batch))
+        await db.write(lambda c: ingest_batch(c, batch))
     except (IntegrityError, DataError) as error:  # of rows that are not there, or are others
         log.add("ERROR", "intake", f"{body.source}: {error.orig}"[:300])
         raise Refused("These records do not fit the stored ones", "deeds") from error
-    except taking.behind as elsewhere:
+    except StalePosition as elsewhere:
         words = "The batch does not begin at this source's position"
         return respond({"error": words, "position": elsewhere.position}, 409)
     return respond({"position": body.until})

@@ -188,32 +188,26 @@ def _watcher(held: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@router.get("/stats", response_model=Stats)
-async def stats(db: Db) -> Response:
+@router.reads("/stats", Stats)
+def stats(connection: Connection) -> Row:
     """How many rows there are."""
-    found = await db.read(
-        lambda c: {name: count(c, metadata.tables[noun]) for name, noun in COUNTED.items()}
-    )
-    return respond({**found, "timestamp": row_times.to_iso(row_times.now_ms())})
+    found = {name: count(connection, metadata.tables[noun]) for name, noun in COUNTED.items()}
+    return {**found, "timestamp": row_times.to_iso(row_times.now_ms())}
 
 
-@router.get("/api/cleanup/stats", response_model=CleanupStats)
-async def cleanup_stats(db: Db) -> Response:
+@router.reads("/api/cleanup/stats", CleanupStats)
+def cleanup_stats(connection: Connection) -> Row:
     """The last cleanup, and what the next one will remove."""
     now = row_times.now_ms()
-
-    def look(connection: Connection) -> dict[str, Any]:
-        last = cleanup.last(connection)
-        proactive, newest = cleanup.snapshot_figures(connection)
-        return {
-            "last_cleanup": {**last[1], "deletedAt": row_times.to_iso(last[0])} if last else None,
-            "messages": cleanup.message_figures(connection, now),
-            "proactive_snapshots": proactive,
-            "last_snapshot": row_times.to_iso(newest),
-            "timestamp": row_times.to_iso(now),
-        }
-
-    return respond(await db.read(look))
+    last = cleanup.last(connection)
+    proactive, newest = cleanup.snapshot_figures(connection)
+    return {
+        "last_cleanup": {**last[1], "deletedAt": row_times.to_iso(last[0])} if last else None,
+        "messages": cleanup.message_figures(connection, now),
+        "proactive_snapshots": proactive,
+        "last_snapshot": row_times.to_iso(newest),
+        "timestamp": row_times.to_iso(now),
+    }
 
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"

@@ -7,21 +7,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from fastapi import Query, Response
+from fastapi import Query
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.database import Db
-from holdfast.api.resource import Noun, add_list
+from holdfast.api.resource import Noun
 from holdfast.api.responses import (
     CONFLICT,
-    NOT_FOUND,
     Paged,
     Router,
     answer,
     paging,
-    respond,
     row_answer,
 )
 from holdfast.hub import row_times
@@ -80,18 +77,15 @@ session = Noun(
 )
 session.create(
     NewSession,
-    lambda c, given, now: sessions.add(c, given, now),
+    sessions.add,
     "Add a session; an existing id is a conflict.",
-    {**NOT_FOUND, **CONFLICT},
+    responses=CONFLICT,
 )
-add_list(
-    router,
-    "/api/sessions",
-    "sessions",
-    ListedSession,
+session.list(
     _list,
     "Newest first, each with its first request as its title. Active sessions have not ended, or "
     "ended less than half an hour ago.",
+    row=ListedSession,
     usual=50,
     project_id=fields.Id,
     active_only=bool,
@@ -120,21 +114,20 @@ SessionStats = answer(
 )
 
 
-@router.get("/api/sessions/stats", response_model=SessionStats)
-async def stats(db: Db) -> Response:
+@router.reads("/api/sessions/stats", SessionStats)
+def stats(connection: Connection) -> Row:
     """Totals of all sessions, and by project."""
     now = row_times.now_ms()
-    totals = await db.read(lambda c: sessions.stats(c, now))
-    return respond({**totals, "timestamp": row_times.to_iso(now)})
+    return {**sessions.stats(connection, now), "timestamp": row_times.to_iso(now)}
 
 
 session.get(WholeSession, _read, "The session and its last 20 requests.")
 session.change(
     SessionChange,
-    lambda c, session_id, given, _now: sessions.change(c, session_id, given),
+    sessions.change,
     "End a session, re-open it (`ended_at: null`), or set its totals.",
 )
-session.remove(lambda c, session_id, _now: sessions.remove(c, session_id), "Delete the session.")
+session.remove(sessions.remove, "Delete the session.")
 
 ActiveAgent = row_answer(
     "ActiveAgent",
@@ -158,26 +151,19 @@ ActiveSessions = answer(
 )
 
 
-@router.get("/api/active-sessions", response_model=ActiveSessions)
-async def get_active(db: Db, limit: fields.Limit = 100, offset: fields.Offset = 0) -> Response:
+@router.reads("/api/active-sessions", ActiveSessions)
+def get_active(connection: Connection, limit: fields.Limit = 100, offset: fields.Offset = 0) -> Row:
     """Running agents and active sessions. If no agent runs, the sessions are listed as agents.
     `count` and `total` count sessions; `agents_count` counts running agents."""
-    now = row_times.now_ms()
-
-    def both(connection: Connection) -> tuple[list[Row], Page]:
-        page = sessions.live_sessions(connection, limit, offset, now)
-        return sessions.agents_at_work(connection, limit, offset), page
-
-    running, page = await db.read(both)
+    page = sessions.live_sessions(connection, limit, offset, row_times.now_ms())
+    running = sessions.agents_at_work(connection, limit, offset)
     agents = running or [sessions.session_as_agent(row) for row in page.rows]
-    return respond(
-        {
-            "active_agents": ActiveAgent.of_each(agents),
-            "active_sessions": ActiveSession.of_each(page.rows),
-            "agents_count": len(running),
-            **paging(page),
-        }
-    )
+    return {
+        "active_agents": ActiveAgent.of_each(agents),
+        "active_sessions": ActiveSession.of_each(page.rows),
+        "agents_count": len(running),
+        **paging(page),
+    }
 
 
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
@@ -217,8 +203,7 @@ def actions_shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _add_action(connection: Connection, given: Row, now_ms: int) -> Row:
-    draft = actions.draft(given, now_ms)
-    return _counted([actions.add(connection, draft, given.get("project_path"))])[0]
+    return _counted([actions.add(connection, given, now_ms)])[0]
 
 
 def _list_actions(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
@@ -226,18 +211,16 @@ def _list_actions(connection: Connection, limit: int, offset: int, **wanted: Any
     return replace(page, rows=_counted(page.rows))
 
 
-Noun(router, "/api/actions", "action", "actions", ActionMade).create(
+action = Noun(router, "/api/actions", "action", "actions", ActionMade)
+action.create(
     NewAction,
     _add_action,
     "Record one tool call. Its project (by path) and session are created if they are new.",
 )
-add_list(
-    router,
-    "/api/actions",
-    "actions",
-    ActionRow,
+action.list(
     _list_actions,
     "Newest first.",
+    row=ActionRow,
     most=Many,
     session_id=fields.Name,
     tool_type=ToolType,
@@ -248,20 +231,15 @@ Hour = answer("Hour", hour=str, count=int)
 ToolCount = answer("ToolCount", tool_name=str, tool_type=str, count=int)
 
 
-@router.get("/api/actions/hourly", response_model=answer("Hourly", data=[Hour], period=str))
-async def hourly(db: Db, session_id: fields.WordQuery = None) -> Response:
+@router.reads("/api/actions/hourly", answer("Hourly", data=[Hour], period=str))
+def hourly(connection: Connection, session_id: fields.WordQuery = None) -> Row:
     """Count the calls in each hour of the last day."""
-    now = row_times.now_ms()
-    data = await db.read(lambda c: actions.hourly(c, now, session_id))
-    return respond({"data": data, "period": "24h"})
+    return {"data": actions.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
 
 
-@router.get(
-    "/api/actions/top-tools", response_model=answer("TopTools", data=[ToolCount], limit=int)
-)
-async def top_tools(
-    db: Db, tool_type: ToolType | None = None, limit: fields.Limit = 10
-) -> Response:
+@router.reads("/api/actions/top-tools", answer("TopTools", data=[ToolCount], limit=int))
+def top_tools(
+    connection: Connection, tool_type: ToolType | None = None, limit: fields.Limit = 10
+) -> Row:
     """The tools called most among the newest 10,000 calls."""
-    data = await db.read(lambda c: actions.top_tools(c, limit, tool_type))
-    return respond({"data": data, "limit": limit})
+    return {"data": actions.top_tools(connection, limit, tool_type), "limit": limit}

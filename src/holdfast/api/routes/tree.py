@@ -12,10 +12,8 @@ from pydantic import AfterValidator, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.database import Db
 from holdfast.api.resource import Noun
 from holdfast.api.responses import (
-    NOT_FOUND,
     ApiAnswer,
     Paged,
     Router,
@@ -128,21 +126,21 @@ def _stats(figures: Row) -> dict[str, Any]:
 
 
 project = Noun(router, "/api/projects", "project", "projects", ProjectRow)
-project.create(NewProject, _put_project, "Create a project, or change the one at this path.", {})
+project.create(NewProject, _put_project, "Create a project, or change the one at this path.")
 project.list(projects.list_page, "Newest first.")
 BareProject = answer("ProjectFound", ProjectRow, project=ProjectRow)
 
 
-@router.get("/api/projects/by-path", response_model=BareProject, responses=NOT_FOUND)
-async def by_path(
-    db: Db,
+@router.reads("/api/projects/by-path", BareProject)
+def by_path(
+    connection: Connection,
     path: Annotated[str, Query(max_length=fields.MOST_TEXT), AfterValidator(fields.plain)] = "",
-) -> Response:
+) -> Row:
     """The project at this path, both wrapped and bare, for two kinds of clients."""
     if not path:
         raise Refused("Missing query parameter: path", "path")
-    row = ProjectRow.of(await db.read(lambda c: projects.by_path(c, path)))
-    return respond({**row, "project": row})
+    row = ProjectRow.of(projects.by_path(connection, path))
+    return {**row, "project": row}
 
 
 WithRequests = answer("ProjectWithRequests", ProjectRow, requests=[RequestRow])
@@ -151,22 +149,18 @@ ProjectView = answer(
 )
 
 
-@router.get("/api/projects/{project_id}", response_model=ProjectView, responses=NOT_FOUND)
-async def get_project(project_id: fields.IdPath, db: Db) -> Response:
+@router.reads("/api/projects/{project_id}", ProjectView)
+def get_project(connection: Connection, project_id: fields.IdPath) -> Row:
     """The project with its figures and its last 50 requests, which are both inside it and beside
     it."""
-
-    def both(connection: Connection) -> dict[str, Any]:
-        row, figures = projects.figures(connection, str(project_id))
-        last = RequestRow.of_each(requests.latest(connection, 50, project_id=row["id"]))
-        whole = {**ProjectRow.of(row), "requests": last}
-        return {"project": whole, "requests": last, "stats": _stats(figures)}
-
-    return respond(await db.read(both))
+    row, figures = projects.figures(connection, str(project_id))
+    last = RequestRow.of_each(requests.latest(connection, 50, project_id=row["id"]))
+    whole = {**ProjectRow.of(row), "requests": last}
+    return {"project": whole, "requests": last, "stats": _stats(figures)}
 
 
 project.remove(
-    lambda c, project_id, _now: projects.remove(c, project_id),
+    projects.remove,
     "Delete the project and everything that belongs to it.",
 )
 
@@ -244,13 +238,12 @@ class SessionSubtasks(fields.Body):
 Closed = answer("SubtasksClosed", closed=int, session_id=str)
 
 
-@router.post("/api/subtasks/close-session", response_model=Closed)
-async def close_session(body: SessionSubtasks, db: Db) -> Response:
+@router.writes("POST", "/api/subtasks/close-session", Closed)
+def close_session(connection: Connection, body: SessionSubtasks) -> Row:
     """Mark running, paused and blocked subtasks of this session as failed, because the session
     ended."""
-    now = row_times.now_ms()
-    closed = await db.write(lambda c: subtasks.close_session(c, body.session_id, now))
-    return respond({"closed": closed, "session_id": body.session_id})
+    closed = subtasks.close_session(connection, body.session_id, row_times.now_ms())
+    return {"closed": closed, "session_id": body.session_id}
 
 
 subtask.list(
@@ -296,25 +289,27 @@ Hierarchy = answer(
 )
 
 
-@router.get("/api/hierarchy/{project_id}", response_model=Hierarchy, responses=NOT_FOUND)
-async def get_hierarchy(
-    project_id: fields.IdPath, db: Db, limit: fields.Limit = 50, offset: fields.Offset = 0
-) -> Response:
+@router.reads("/api/hierarchy/{project_id}", Hierarchy)
+def get_hierarchy(
+    connection: Connection,
+    project_id: fields.IdPath,
+    limit: fields.Limit = 50,
+    offset: fields.Offset = 0,
+) -> Row:
     """A page of requests, newest first; in each its tasks by wave, with their subtasks. `count`,
     `total`, `limit` and `offset` count requests."""
-    tree = await db.read(lambda c: requests.tree_of_project(c, str(project_id), limit, offset))
-    row, figures = ProjectRow.of(tree.project), tree.figures
-    below = msgspec.Raw(msgspec.json.encode([_branch(row) for row in tree.requests.rows]))
-    return respond(
-        {
-            "hierarchy": {**row, "requests": below},
-            "project": row,
-            "requests": below,
-            "stats": _stats(figures),
-            "counts": {name: figures[f"total_{name}"] for name in HierarchyCounts.model_fields},
-            **paging(tree.requests),
-        }
-    )
+    row, figures = projects.figures(connection, str(project_id))
+    page = requests.tree_page(connection, row["id"], limit, offset, figures["total_requests"])
+    below = msgspec.Raw(msgspec.json.encode([_branch(request) for request in page.rows]))
+    shown = ProjectRow.of(row)
+    return {
+        "hierarchy": {**shown, "requests": below},
+        "project": shown,
+        "requests": below,
+        "stats": _stats(figures),
+        "counts": {name: figures[f"total_{name}"] for name in HierarchyCounts.model_fields},
+        **paging(page),
+    }
 
 
 def _branch(row: Row) -> dict[str, Any]:
@@ -330,22 +325,25 @@ WaveRow = row_answer(
 CurrentWave = answer("CurrentWave", wave=WaveRow)
 
 
-@router.get("/api/waves/{session_id}/current", response_model=CurrentWave, responses=NOT_FOUND)
-async def current_wave(session_id: fields.SessionPath, db: Db) -> Response:
+@router.reads("/api/waves/{session_id}/current", CurrentWave)
+def current_wave(connection: Connection, session_id: fields.SessionPath) -> Row | Response:
     """The lowest wave that has not ended."""
-    row = await db.read(lambda c: waves.current(c, session_id))
+    row = waves.current(connection, session_id)
     if row is None:
         return respond({"error": "No active wave found for session"}, 404)
-    return respond({"wave": WaveRow.of(row)})
+    return {"wave": WaveRow.of(row)}
 
 
 WaveHistory = answer("WaveHistory", Paged, waves=[WaveRow])
 
 
-@router.get("/api/waves/{session_id}/history", response_model=WaveHistory)
-async def wave_history(
-    session_id: fields.SessionPath, db: Db, limit: fields.Limit = 100, offset: fields.Offset = 0
-) -> Response:
+@router.reads("/api/waves/{session_id}/history", WaveHistory)
+def wave_history(
+    connection: Connection,
+    session_id: fields.SessionPath,
+    limit: fields.Limit = 100,
+    offset: fields.Offset = 0,
+) -> Row:
     """All waves of the session, in order."""
-    page = await db.read(lambda c: waves.history(c, session_id, limit, offset))
-    return respond({"waves": WaveRow.of_each(page.rows), **paging(page)})
+    page = waves.history(connection, session_id, limit, offset)
+    return {"waves": WaveRow.of_each(page.rows), **paging(page)}

@@ -12,14 +12,15 @@ process that inserts the row delivers the message; if two try at once, only one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import clean_text
+from holdfast.hub import clean_text, ids
+from holdfast.hub.board.local_agents import NOT_TO_AGENTS
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, insert_into, rows
 from holdfast.hub.store.tables import (
@@ -174,6 +175,36 @@ def pending(
     if but_topics:
         query = query.where(messages.c.topic.not_in(but_topics))
     return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
+
+
+def exchange(
+    connection: Connection, window: Mapping[str, Any], now_ms: int
+) -> tuple[list[Row], list[str]]:
+    """For one window of another machine, note what was said and confirmed there, and return the
+    messages that it has not got, and which of those it has were read elsewhere.
+
+    As on the board itself, a message is claimed once a hook has printed it, and read once the
+    agent's transcript shows it. A lost answer costs nothing: the same messages are given again, and
+    the machine knows which it has.
+    """
+    agent_id, path, waiting = window["agent"], window["project_path"], window["waiting"]
+    claim(connection, window["said"], agent_id, now_ms)
+    confirm(connection, window["confirmed"], agent_id, now_ms)
+    if not window["listens"]:
+        return [], []
+    found = pending(
+        connection,
+        agent_id,
+        ids.project_id(path) if path else None,
+        now_ms,
+        broadcasts=window["hears_all"],
+        but_topics=() if window["hears_all"] else NOT_TO_AGENTS,
+    )
+    given = sa.select(deliveries.c.message_id).where(
+        deliveries.c.agent_id == agent_id, deliveries.c.message_id.in_(waiting)
+    )
+    had = list(connection.scalars(given)) if waiting else []
+    return [row for row in found if row["id"] not in waiting], had
 
 
 def sent_to(connection: Connection, name: str, message_ids: Sequence[str]) -> set[str]:

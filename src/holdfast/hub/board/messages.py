@@ -7,7 +7,6 @@ The `callback_url` of a subscription is saved and never called: nothing is sent 
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -28,6 +27,7 @@ from holdfast.hub.store.rows import (
 )
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
+from holdfast.settings import load as settings
 
 BUILT_IN_TOPICS: Final = (
     "task.created",
@@ -44,14 +44,14 @@ BUILT_IN_TOPICS: Final = (
 )
 
 
-def known_topics(registered: str) -> frozenset[str]:
+def known_topics(project: str = "") -> frozenset[str]:
     """Return the built-in topics and those of the setting `topics`."""
-    names = (name.strip() for name in registered.split(","))
+    names = (name.strip() for name in settings.load(project).word("topics").split(","))
     return frozenset(BUILT_IN_TOPICS) | {name for name in names if name}
 
 
-def check_topic(topic: str, known: Set[str]) -> None:
-    if topic not in known:
+def check_topic(topic: str, project: str = "") -> None:
+    if topic not in known_topics(project):
         refused = Refused(unknown_topic(topic), "topic")
         refused.hint = "workflow.progress suits a plain message"
         raise refused
@@ -181,32 +181,20 @@ def states(
     return {name: counted.get(n, 0) for n, name in enumerate(STATES)}
 
 
-def subscribe(
-    connection: Connection, agent_id: str, topic: str, callback_url: str | None, now_ms: int
-) -> Row:
+def subscribe(connection: Connection, given: Row, now_ms: int) -> Row:
     """Subscribe an agent to a topic. Subscribing again changes the given fields."""
-    row = {
-        "id": ids.new(),
-        "agent_id": agent_id,
-        "topic": topic,
-        "callback_url": callback_url,
-        "created_ms": now_ms,
-        "updated_ms": now_ms,
-    }
-    changes: dict[str, Any] = {"updated_ms": now_ms}
-    if callback_url is not None:
-        changes["callback_url"] = callback_url
+    times = {"created_ms": now_ms, "updated_ms": now_ms}
+    row = {"id": ids.new(), "callback_url": None, **given, **times}
+    changes = {**given, "updated_ms": now_ms}
     put_in = upsert(connection, subscriptions, ["agent_id", "topic"], row, changes)
     kept = dict(connection.execute(put_in.returning(subscriptions)).mappings().one())
     events.tell(connection, "subscription.added", kept, "agent_id", "topic")
     return kept
 
 
-def list_subscriptions(
-    connection: Connection, limit: int, offset: int, agent_id: str | None, topic: str | None
-) -> Page:
-    wanted = matching(subscriptions, agent_id=agent_id, topic=topic)
-    return fetch_page(connection, _SORTED.where(*wanted), limit, offset)
+def list_subscriptions(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
+    query = _SORTED.where(*matching(subscriptions, **wanted))
+    return fetch_page(connection, query, limit, offset)
 
 
 def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:
@@ -214,17 +202,10 @@ def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:
     return rows(connection, _SORTED.where(subscriptions.c.agent_id == agent_id))
 
 
-def unsubscribe(connection: Connection, agent_id: str, topic: str) -> Row:
-    pair = (subscriptions.c.agent_id == agent_id) & (subscriptions.c.topic == topic)
-    return _remove(connection, pair)
-
-
-def remove_subscription(connection: Connection, subscription_id: str) -> Row:
-    return _remove(connection, subscriptions.c.id == subscription_id)
-
-
-def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
-    gone = remove(connection, which, subscriptions, "Subscription")
+def unsubscribe(connection: Connection, **which: str) -> Row:
+    """End a subscription, by its id or by its agent and topic."""
+    mine = sa.and_(*matching(subscriptions, **which))
+    gone = remove(connection, mine, subscriptions, "Subscription")
     events.tell(connection, "subscription.removed", gone, "agent_id", "topic")
     return gone
 

@@ -13,7 +13,6 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.tables import events
 
-CHANNEL = "holdfast_events"  # on which PostgreSQL tells listeners that something was committed
 _ORDER_LOCK = 0x401DFA57
 _PENDING = "holdfast_events"
 
@@ -69,15 +68,12 @@ def write(connection: Connection) -> None:
     if not rows:
         return
     if connection.dialect.name == "postgresql":
-        connection.execute(_LOCK_AND_NOTIFY)
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ORDER_LOCK)))
     connection.execute(_INSERT, rows)
     connection.info[_PENDING] = []
 
 
 _INSERT = sa.insert(events).inline()  # its number is not asked for
-_LOCK_AND_NOTIFY = sa.select(
-    sa.func.pg_advisory_xact_lock(_ORDER_LOCK), sa.func.pg_notify(CHANNEL, "")
-)
 
 
 def _pending(connection: Connection) -> list[Row]:

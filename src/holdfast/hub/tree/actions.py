@@ -31,70 +31,46 @@ _UNLISTED = ("project_id", "agent_id", "input", "output")
 _LISTED = tuple(column for column in actions.c if column.name not in _UNLISTED)
 
 
-def draft(given: Row, now_ms: int) -> Row:
-    """Make a row from what a client sent, without the database."""
-    path = given.get("project_path")
-    return {
+def add(connection: Connection, given: Row, now_ms: int) -> Row:
+    """Add what a client sent. Its project and session are created if they are new, and the sums of
+    the session grow."""
+    path, subtask_id = given.get("project_path"), given.get("subtask_id")
+    subtask = get(connection, subtasks, subtask_id, "Subtask") if subtask_id else {}
+    row = {
+        "input": None,
+        "output": None,
+        "exit_code": 0,
+        "duration_ms": None,
+        "file_paths": [],
+        **{name: value for name, value in given.items() if name != "project_path"},
         "id": ids.in_order(now_ms),
-        "session_id": given.get("session_id"),
+        "session_id": given.get("session_id") or subtask.get("session_id"),
         "project_id": projects.id_of(path) if path else None,
         "agent_id": given.get("agent_id"),
-        "subtask_id": given.get("subtask_id"),
-        "tool_name": given["tool_name"],
-        "tool_type": given["tool_type"],
-        "input": given.get("input"),
-        "output": given.get("output"),
-        "exit_code": given.get("exit_code", 0),
-        "duration_ms": given.get("duration_ms"),
-        "file_paths": given.get("file_paths", []),
+        "subtask_id": subtask_id,
         "created_ms": now_ms,
         "keywords": keywords(given.get("input"), given.get("file_paths", ())),
     }
-
-
-def add(connection: Connection, row: Row, project_path: str | None = None) -> Row:
-    """Write a drafted action. Its project and session are created if they are new, and the sums
-    of the session grow."""
-    agent_id = row["agent_id"]
-    if row["subtask_id"] is not None:
-        subtask = get(connection, subtasks, row["subtask_id"], "Subtask")
-        row = {**row, "session_id": row["session_id"] or subtask["session_id"]}
-        agent_id = agent_id or subtask["agent_id"]
     if not sessions.add_call(connection, row):
-        if project_path:
-            projects.meet(connection, project_path, row["created_ms"])
+        if path:
+            projects.meet(connection, path, now_ms)
         sessions.begin_with_call(connection, row)
     connection.execute(_INSERT, row)
+    agent_id = row["agent_id"] or subtask.get("agent_id")
     if agent_id and row["session_id"]:
         agent_contexts.note_call(connection, row, agent_id)
     shown = ("id", "tool_name", "tool_type", "exit_code")
-    events.tell(connection, "action.created", row, *shown, at_ms=row["created_ms"])
+    events.tell(connection, "action.created", row, *shown, at_ms=now_ms)
     return row
 
 
 _INSERT = sa.insert(actions)
 
 
-def list_page(
-    connection: Connection,
-    limit: int,
-    offset: int,
-    *,
-    session_id: str | None = None,
-    tool_name: str | None = None,
-    tool_type: str | None = None,
-    project_id: str | None = None,
-) -> Page:
+def list_page(connection: Connection, limit: int, offset: int, **wanted: str | None) -> Page:
     """List actions, newest first, without their input and output."""
-    wanted = matching(
-        actions,
-        session_id=session_id,
-        tool_name=tool_name,
-        tool_type=tool_type,
-        project_id=project_id,
-    )
-    query = sa.select(*_LISTED).where(*wanted).order_by(*newest_first(actions))
-    return fetch_page(connection, query, limit, offset)
+    query = sa.select(*_LISTED).where(*matching(actions, **wanted))
+    return fetch_page(connection, query.order_by(*newest_first(actions)), limit, offset)
 
 
 def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -> list[Row]:

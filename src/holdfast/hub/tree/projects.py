@@ -95,7 +95,7 @@ def list_page(connection: Connection, limit: int, offset: int) -> Page:
     return fetch_page(connection, query, limit, offset)
 
 
-def remove(connection: Connection, project_id: str) -> None:
+def remove(connection: Connection, project_id: str, _now_ms: int) -> None:
     """Delete the project and everything that belongs to it."""
     get(connection, project_id)
     spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)

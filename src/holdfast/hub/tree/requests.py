@@ -4,7 +4,6 @@ of requests, tasks and subtasks, in four queries whatever its size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import itemgetter
 
 import sqlalchemy as sa
@@ -61,21 +60,17 @@ def list_page(
     connection: Connection,
     limit: int,
     offset: int,
-    *,
-    project_id: str | None = None,
-    session_id: str | None = None,
-    status: str | None = None,
+    **wanted: str | None,
 ) -> Page:
     """List requests, newest first."""
-    wanted = matching(requests, project_id=project_id, session_id=session_id, status=status)
-    query = sa.select(requests).where(*wanted).order_by(*newest_first(requests))
-    return fetch_page(connection, query, limit, offset)
+    query = sa.select(requests).where(*matching(requests, **wanted))
+    return fetch_page(connection, query.order_by(*newest_first(requests)), limit, offset)
 
 
-def latest(connection: Connection, limit: int, **of: str) -> list[Row]:
+def latest(connection: Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
-    query = sa.select(requests).where(*matching(requests, **of))
-    return rows(connection, query.order_by(*newest_first(requests)).limit(limit))
+    query = sa.select(requests).where(*matching(requests, **of)).order_by(*newest_first(requests))
+    return rows(connection, query.limit(limit).offset(offset))
 
 
 def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> Row:
@@ -108,27 +103,16 @@ def remove(connection: Connection, request_id: str, now_ms: int) -> None:
     waves.settle(connection, row["session_id"], row["project_id"], now_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class HierarchyTree:
-    project: Row
-    figures: Row
-    requests: Page  # each with `tasks`, each of these with `subtasks`
-
-
 _IN_PAGE = tasks.c.request_id.in_(sa.bindparam("request_ids", expanding=True))
 _TASKS = sa.select(tasks).where(_IN_PAGE)
 _SUBTASKS = sa.select(subtasks).join_from(subtasks, tasks).where(_IN_PAGE)
 
 
-def tree_of_project(
-    connection: Connection, project_id: str, limit: int, offset: int
-) -> HierarchyTree:
-    """Return requests newest first, tasks by wave, subtasks oldest first. They are sorted here, in
-    groups of a few; the database would sort all of them by six columns."""
-    project, figures = projects.figures(connection, project_id)
-    query = sa.select(requests).where(requests.c.project_id == project_id)
-    page = query.order_by(*newest_first(requests)).limit(limit).offset(offset)
-    asked = rows(connection, page)
+def tree_page(connection: Connection, project_id: str, limit: int, offset: int, total: int) -> Page:
+    """Return requests newest first, each with `tasks` by wave, each of these with `subtasks`,
+    oldest first. They are sorted here, in groups of a few; the database would sort all of them by
+    six columns."""
+    asked = latest(connection, limit, offset, project_id=project_id)
     wanted = {"request_ids": [request["id"] for request in asked]}
     listed = rows(connection, _TASKS, wanted)
     parts = _group_by(rows(connection, _SUBTASKS, wanted), "task_id", "created_ms", "id")
@@ -137,8 +121,7 @@ def tree_of_project(
     stages = _group_by(listed, "request_id", "wave_number", "created_ms", "id")
     for request in asked:
         request["tasks"] = stages.get(request["id"], [])
-    total = figures["total_requests"]
-    return HierarchyTree(project, figures, Page(asked, total, limit, offset))
+    return Page(asked, total, limit, offset)
 
 
 def _group_by(found: list[Row], name: str, *order: str) -> dict[str, list[Row]]:

@@ -139,7 +139,7 @@ def _is_active(now_ms: int) -> sa.ColumnElement[bool]:
     return sessions.c.ended_ms.is_(None) | (sessions.c.ended_ms > now_ms - ACTIVE_MS)
 
 
-def change(connection: Connection, session_id: str, changes: Row) -> Row:
+def change(connection: Connection, session_id: str, changes: Row, _now_ms: int) -> Row:
     if not changes:
         raise Refused("No fields to update")
     before = get(connection, session_id)
@@ -149,7 +149,7 @@ def change(connection: Connection, session_id: str, changes: Row) -> Row:
     return get(connection, session_id)
 
 
-def remove(connection: Connection, session_id: str) -> None:
+def remove(connection: Connection, session_id: str, _now_ms: int) -> None:
     remove_row(connection, sessions.c.id == session_id, sessions, "Session")
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.board import blocking
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
@@ -104,7 +103,6 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     if subtask_id in given.get("blocked_by", []):
         raise Refused("A subtask cannot block itself", "blocked_by")
     _must_exist(connection, given.get("blocked_by", []))
-    _no_circle(connection, subtask_id, given.get("blocked_by", []))
     changes: dict[str, Any] = dict(given)
     if "status" in given:
         waves.hold(connection, before["session_id"])
@@ -170,20 +168,6 @@ def _must_exist(connection: Connection, blockers: list[str]) -> None:
     query = sa.select(sa.func.count()).where(subtasks.c.id.in_(set(blockers)))
     if connection.scalar(query) != len(set(blockers)):
         raise Refused("One or more blocking subtask IDs not found", "blocked_by")
-
-
-def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> None:
-    """Check for a circle, level by level from the blockers: few steps, each by primary key."""
-    if blockers:
-        blocking.lock_blockings(connection)
-    waits: dict[str, list[str]] = {}
-    ahead = set(blockers)
-    while ahead:
-        query = sa.select(subtasks.c.id, subtasks.c.blocked_by).where(subtasks.c.id.in_(ahead))
-        waits |= {row["id"]: row["blocked_by"] or [] for row in rows(connection, query)}
-        ahead = {one for found in ahead for one in waits.get(found, [])} - waits.keys()
-        if subtask_id in ahead:
-            raise Refused("Subtasks would wait for each other in a circle", "blocked_by")
 
 
 def _follow(connection: Connection, row: Row, now_ms: int) -> None:

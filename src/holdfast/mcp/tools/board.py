@@ -16,7 +16,6 @@ from holdfast.mcp import client_session, database
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import BoardArguments
 from holdfast.redact import redact
-from holdfast.settings import load as settings_load
 
 MAX_ROWS = 100
 
@@ -26,10 +25,7 @@ def answer_board(asked: BoardArguments) -> ToolAnswer:
 
 
 def _post(asked: BoardArguments) -> ToolAnswer:
-    messages.check_topic(
-        asked.topic,
-        messages.known_topics(settings_load.load(client_session.project()).word("topics")),
-    )
+    messages.check_topic(asked.topic, client_session.project())
     words, now = clean_text.check_text(_require(asked.text, "text"), "text"), row_times.now_ms()
     where = _project()
     to, whom = resolve_address(now, asked.to, where) if asked.to else (None, [])
