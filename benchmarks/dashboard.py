@@ -29,8 +29,8 @@ from tests.contracts.session_script import START_MS
 from tests.dashboard import fetch_browser
 from tests.dashboard.machine import LiveSession
 
+from holdfast.hub import projection
 from holdfast.hub.ingest import gather, sync
-from holdfast.hub.projection import refresh
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import capacity, event_log, readings
 from holdfast.hub.tree.event_log import EventFilter
@@ -83,7 +83,7 @@ def change_rows() -> Iterator[Row]:
 def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
     """CPU seconds of a change by its parts; the first ones build what is built once."""
     spent = dict.fromkeys(("ingest", "two more looks", "projection", "events"), 0.0)
-    followed, heard = refresh.follow(store, 0), store.read(event_log.newest_id)
+    followed, heard = projection.follow(store, 0), store.read(event_log.newest_id)
     for number in range(WARM_UP + CHANGES):
         if number == WARM_UP:
             spent = dict.fromkeys(spent, 0.0)
@@ -92,7 +92,7 @@ def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
         look = partial(_look_at, store, one.session)
         spent["ingest"] += _cpu_of(look)
         spent["two more looks"] += _cpu_of(look) + _cpu_of(look)
-        spent["projection"] += _cpu_of(partial(refresh.follow, store, followed))
+        spent["projection"] += _cpu_of(partial(projection.follow, store, followed))
         news = partial(event_log.list_since, after=heard, wanted=EventFilter(), limit=500)
         spent["events"] += _cpu_of(partial(store.read, news))
         followed = heard = store.read(event_log.newest_id)

@@ -17,7 +17,7 @@ from typing import Any
 import holdfast
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.client import sample_payloads
-from holdfast.hub.projection import projection_file
+from holdfast.hub import projection_file
 from holdfast.wire import mark, places, spool
 
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"

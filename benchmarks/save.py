@@ -25,7 +25,7 @@ from benchmarks.hooks import BARE, HOOK
 from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.client import sample_payloads
-from holdfast.hub.projection import projection_file
+from holdfast.hub import projection_file
 from holdfast.settings.table import BY_NAME
 from holdfast.wire import places
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from holdfast.hub import ids
-from holdfast.hub.projection import refresh
+from holdfast.hub import ids, projection
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,
@@ -29,7 +28,7 @@ def of_a_store(project: Path, rows: int) -> dict[str, Any]:
     """The projection of a busy session: most rows are its calls, the rest agents and words."""
     store = Store.open()
     store.write(lambda connection: _fill(connection, str(project), rows))
-    found = store.read(lambda c: refresh.build_projection(c, SESSION, int(time.time() * 1000)))
+    found = store.read(lambda c: projection.build_projection(c, SESSION, int(time.time() * 1000)))
     store.close()
     return found
 

@@ -21,8 +21,8 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
 from holdfast.checkpoint.write import keep
 from holdfast.events import history
+from holdfast.hub import projection_file
 from holdfast.hub.ingest import set_aside
-from holdfast.hub.projection import projection_file
 from holdfast.plan import past
 from holdfast.record import model as record
 from holdfast.segment import disk

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from holdfast.cli.main import holdfast_command
+from holdfast.hub import projection
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.projection import refresh
 from holdfast.hub.store.store import Store
 from tests.api.trees import post
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
@@ -31,18 +31,18 @@ def test_a_running_subtask_posted_through_the_api_holds_a_stop_up(
     fire("SessionStart", path, environ=environ)
     fire("PostToolUse", path, environ=environ, tool_use_id="t1", tool_name="Bash")
     sync(store)
-    followed = refresh.follow(store, 0)
+    followed = projection.follow(store, 0)
     assert fire("Stop", path, environ=environ) == {}
     [project] = api.get("/api/projects").json()["projects"]
     asked = post(api, "request", project_id=project["id"], session_id="s1", prompt="p")
     task = post(api, "task", request_id=asked["id"])
     own = {"task_id": task["id"], "description": "d", "agent_type": "writer", "status": "running"}
     part = post(api, "subtask", **own)
-    followed = refresh.follow(store, followed)
+    followed = projection.follow(store, followed)
     said = fire("Stop", path, environ=environ)
     ran = CliRunner().invoke(holdfast_command, ["status", "--session", "s1", "--json"])
     assert "1 subtask is still running (writer" in said["reason"]
     assert said["reason"] == json.loads(ran.stdout)["stop_guard"]["reason"]
     api.patch(f"/api/subtasks/{part['id']}", json={"status": "completed"})
-    refresh.follow(store, followed)
+    projection.follow(store, followed)
     assert fire("Stop", path, environ=environ) == {}

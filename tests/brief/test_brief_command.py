@@ -13,7 +13,7 @@ from holdfast.cli.brief import brief
 from holdfast.cli.choose_session import NoSuchTranscript, NotATranscript
 from holdfast.cli.lost import lost
 from holdfast.events.window_brief import compose_brief
-from holdfast.hub.projection import projection_file
+from holdfast.hub import projection_file
 from holdfast.record.reader import read_record
 from holdfast.window.state import State
 from tests.checkpoint.sessions import Session

@@ -138,7 +138,7 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: subtasks.list_page(c, 100, 0, agent_type="type2"),
         lambda c: subtasks.list_page(c, 100, 0, is_subagent=True),
         lambda c: sessions.agents_at_work(c, 100, 0),
-        lambda c: waves.history(c, "s7", 100, 0),
+        lambda c: waves.of_session(c, "s7"),
     ]
     with statements(large) as sent:
         for ask in asks:

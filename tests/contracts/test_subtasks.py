@@ -70,12 +70,12 @@ def test_one_taken_up_anew_takes_its_task_along_though_it_ended_meanwhile(
     subtask = a_subtask(store, task, status="running")
     hold = waves.hold
 
-    def after_another(connection: Connection, session_id: str) -> None:
+    def after_another(connection: Connection, session_id: str) -> dict[int, str]:
         monkeypatch.setattr(waves, "hold", hold)
         other = Store.open(store_url)
         _change(other, subtask, status="completed")
         other.close()
-        hold(connection, session_id)
+        return hold(connection, session_id)
 
     monkeypatch.setattr(waves, "hold", after_another)
     _change(store, subtask, status="running")

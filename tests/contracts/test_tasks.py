@@ -74,23 +74,23 @@ def test_waves_go_one_after_the_other(store: Store) -> None:
     request = a_request(store)
     first, second = a_task(store, request), a_task(store, request)
 
-    def set_to(task_id: str, status: str, now_ms: int) -> tuple[int, str, int] | None:
+    def set_to(task_id: str, status: str, now_ms: int) -> tuple[int, str, int | None] | None:
         store.write(lambda c: tasks.change(c, task_id, {"status": status}, now_ms))
-        found = store.read(lambda c: waves.current(c, "s1"))
+        rows = store.read(lambda c: waves.of_session(c, "s1"))
+        found = next((row for row in rows if row["status"] not in waves.SETTLED), None)
         return (found["wave_number"], found["status"], found["started_ms"]) if found else None
 
-    found = store.read(lambda c: waves.current(c, "s1"))
-    assert found and (found["wave_number"], found["status"]) == (0, "pending")
-    assert set_to(first["id"], "running", NOW + 1) == (0, "running", NOW + 1)
+    assert set_to(first["id"], "pending", NOW) == (0, "pending", None)
+    assert set_to(first["id"], "running", NOW + 1) == (0, "running", NOW)
     assert set_to(first["id"], "completed", NOW + 2) == (1, "running", NOW + 2)
     assert set_to(second["id"], "failed", NOW + 3) is None
-    page = store.read(lambda c: waves.history(c, "s1", 10, 0))
-    assert [(w["status"], w["total_tasks"], w["failed_tasks"]) for w in page.rows] == [
+    found = store.read(lambda c: waves.of_session(c, "s1"))
+    assert [(w["status"], w["total_tasks"], w["failed_tasks"]) for w in found] == [
         ("completed", 1, 0),
         ("failed", 1, 1),
     ]
-    assert page.total == 2
-    assert store.read(lambda c: waves.current(c, "unknown")) is None
+    assert [w["completed_ms"] for w in found] == [NOW + 2, NOW + 3]
+    assert store.read(lambda c: waves.of_session(c, "unknown")) == []
 
 
 @pytest.mark.requirement("A6")
@@ -98,10 +98,10 @@ def test_a_wave_goes_with_its_last_task(store: Store) -> None:
     request = a_request(store)
     first, second = a_task(store, request), a_task(store, request)
     store.write(lambda c: tasks.remove(c, first["id"], NOW))
-    page = store.read(lambda c: waves.history(c, "s1", 10, 0))
-    assert [wave["wave_number"] for wave in page.rows] == [second["wave_number"]]
+    found = store.read(lambda c: waves.of_session(c, "s1"))
+    assert [wave["wave_number"] for wave in found] == [second["wave_number"]]
     store.write(lambda c: requests.remove(c, request["id"], NOW))
-    assert store.read(lambda c: waves.history(c, "s1", 10, 0)).total == 0
+    assert store.read(lambda c: waves.of_session(c, "s1")) == []
 
 
 @pytest.mark.requirement("A1")

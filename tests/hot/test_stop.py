@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
 from holdfast.files.executable import console_command
-from holdfast.hub import row_times
-from holdfast.hub.projection import projection_file
+from holdfast.hub import projection_file, row_times
 from holdfast.window import state as states
 from holdfast.wire import mark, places, spool
 from tests.builders import a_prompt, a_result, a_transcript, an_answer

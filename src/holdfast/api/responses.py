@@ -25,12 +25,10 @@ from starlette.routing import Match
 from holdfast.api.database import Crowded, Database, Db
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
-from holdfast.hub.store.rows import Page, Row
+from holdfast.hub.store.rows import DURATIONS, Page, Row
 from holdfast.hub.store.tables import Json
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-
-DURATIONS = frozenset(("duration_ms", "age_ms", "left_ms"))  # other times are points in time
 
 
 class Route(APIRoute):

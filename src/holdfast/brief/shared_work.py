@@ -159,6 +159,8 @@ def _messages(posted: Sequence[Row]) -> Iterator[BriefItem]:
 
 def _content(message: Row) -> str:
     content = message.get("content") or message.get("payload")
+    if isinstance(content, dict) and list(content) == ["message"]:
+        content = content["message"]
     return flat(plain_words(content), WORDS_CHARS) if isinstance(content, str | dict) else ""
 
 

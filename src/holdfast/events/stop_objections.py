@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.hub.projection.projection_file import objects_in, read_projection, running, text
+from holdfast.hub.projection_file import objects_in, read_projection, running, text
 from holdfast.record import commands
 from holdfast.record import model as known
 from holdfast.record.reader import RecordReader

@@ -19,7 +19,7 @@ from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.room import ROOM_CHARS, first, size
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.hub.projection.projection_file import is_fresh, objects_in, read_projection
+from holdfast.hub.projection_file import is_fresh, objects_in, read_projection
 from holdfast.record import storage
 from holdfast.record.model import Record
 from holdfast.window.state import State

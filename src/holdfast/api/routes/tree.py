@@ -26,7 +26,7 @@ from holdfast.api.routes import sessions
 from holdfast.hub import row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import projects, requests, subtasks, tasks, waves
 from holdfast.hub.tree.statuses import RequestStatus, WorkStatus
 
@@ -320,7 +320,15 @@ def _branch(row: Row) -> dict[str, Any]:
 
 
 WaveRow = row_answer(
-    "Wave", tables.waves, id=str, total_tasks=int, completed_tasks=int, failed_tasks=int
+    "Wave",
+    tables.tasks,
+    "wave_number status completed_at",
+    id=str,
+    session_id=str,
+    started_at=str | None,
+    total_tasks=int,
+    completed_tasks=int,
+    failed_tasks=int,
 )
 CurrentWave = answer("CurrentWave", wave=WaveRow)
 
@@ -328,10 +336,10 @@ CurrentWave = answer("CurrentWave", wave=WaveRow)
 @router.reads("/api/waves/{session_id}/current", CurrentWave)
 def current_wave(connection: Connection, session_id: fields.SessionPath) -> Row | Response:
     """The lowest wave that has not ended."""
-    row = waves.current(connection, session_id)
-    if row is None:
-        return respond({"error": "No active wave found for session"}, 404)
-    return {"wave": WaveRow.of(row)}
+    for row in waves.of_session(connection, session_id):
+        if row["status"] not in waves.SETTLED:
+            return {"wave": WaveRow.of(row)}
+    return respond({"error": "No active wave found for session"}, 404)
 
 
 WaveHistory = answer("WaveHistory", Paged, waves=[WaveRow])
@@ -345,5 +353,6 @@ def wave_history(
     offset: fields.Offset = 0,
 ) -> Row:
     """All waves of the session, in order."""
-    page = waves.history(connection, session_id, limit, offset)
+    found = waves.of_session(connection, session_id)
+    page = Page(found[offset : offset + limit], len(found), limit, offset)
     return {"waves": WaveRow.of_each(page.rows), **paging(page)}

@@ -10,11 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from holdfast.hub import row_times
+from holdfast.hub import projection, row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.windows import all_windows
-from holdfast.hub.projection import refresh
 from holdfast.hub.repair import cleanup, nightly
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import event_log
@@ -137,7 +136,7 @@ class Warm:
 
     def _follow(self, store: Store) -> None:
         """Rewrite the projection that hooks of this machine read, as soon as it changes."""
-        self._followed = refresh.follow(store, self._followed)
+        self._followed = projection.follow(store, self._followed)
 
     def _look_at_version(self, store: Store) -> None:
         """Stop using a database that a newer Holdfast has upgraded, until this one is newer too."""

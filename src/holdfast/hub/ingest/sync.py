@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub import row_times
+from holdfast.hub import projection, row_times
 from holdfast.hub.clean_text import clean
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.records import (
@@ -42,7 +42,6 @@ from holdfast.hub.ingest.writers.sessions import (
     write_window,
 )
 from holdfast.hub.ingest.writers.tree import Subtasks, Tree
-from holdfast.hub.projection import refresh
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, put, rows
 from holdfast.hub.store.store import Store
@@ -107,8 +106,7 @@ def ingest_batch(
 def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> BatchCounts:
     create_missing(connection, records)
     session_id, project_id = _find_session_and_project(connection, records)
-    if session_id:
-        waves.hold(connection, session_id)
+    stood_before = waves.hold(connection, session_id) if session_id else {}
     tree = Tree(connection, records)
     subtask_writer = Subtasks(connection, records, tree)
     action_writer = Actions(connection, records)
@@ -139,7 +137,7 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
             write_readings(connection, record)
     update_times(connection, records, totals)
     if session_id and project_id and (listed or stood or removed or lost or started or changed):
-        waves.settle(connection, session_id, project_id, None)
+        waves.settle(connection, session_id, project_id, stood_before)
     changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]
     _announce(connection, (session_id, project_id), [*changes, ("snapshot.saved", saved)], done)
@@ -246,7 +244,7 @@ def sync(
             if source in failed:
                 set_aside.remove(source)
     if refreshes:
-        refresh.refresh(store)
+        projection.refresh(store)
     return done
 
 

@@ -24,7 +24,8 @@ from holdfast.hub.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.hub.tree import event_log, readings, tasks, waves
+from holdfast.hub.tree import event_log, readings
+from holdfast.hub.tree import subtasks as parts
 from holdfast.hub.tree.snapshot_form import AUTOMATIC, SNAPSHOT
 
 DAY_MS = 86_400_000
@@ -53,7 +54,7 @@ def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> 
     figures = {
         "deletedMessages": _delete(connection, messages, expired),
         "closedSessions": _close_sessions(connection, now_ms),
-        "failedSubtasks": _fail_subtasks(connection, now_ms),
+        "failedSubtasks": _fail_subtasks(connection),
         "deletedAgentContexts": _old_contexts(connection, old_ms)
         + _thin_snapshots(connection, thinned_ms),
     }
@@ -116,20 +117,14 @@ def _close_sessions(connection: Connection, now_ms: int) -> int:
     return int(connection.execute(change).rowcount)
 
 
-def _fail_subtasks(connection: Connection, now_ms: int) -> int:
+def _fail_subtasks(connection: Connection) -> int:
     """Mark running subtasks of ended sessions as failed."""
-    ended = sa.select(sessions.c.id).where(sessions.c.ended_ms.is_not(None))
-    table = subtasks.c
-    left = (table.status == "running") & table.session_id.in_(ended)
-    held = sa.select(table.session_id).where(left).distinct().order_by(table.session_id)
-    for session_id in connection.scalars(held).all():
-        waves.hold(connection, session_id)
-    when = sa.select(sessions.c.ended_ms).where(sessions.c.id == table.session_id).scalar_subquery()
-    change = sa.update(subtasks).where(left).values(status="failed", completed_ms=when)
-    found = connection.scalars(change.returning(table.task_id)).all()
-    for task_id in sorted(set(found)):
-        tasks.follow(connection, task_id, now_ms)
-    return len(found)
+    ended = sa.select(sessions.c.id, sessions.c.ended_ms).where(
+        sessions.c.ended_ms.is_not(None),
+        sa.exists().where(subtasks.c.session_id == sessions.c.id, subtasks.c.status == "running"),
+    )
+    found = connection.execute(ended.order_by(sessions.c.id)).all()
+    return sum(parts.close_session(connection, name, ended_ms) for name, ended_ms in found)
 
 
 def _old_contexts(connection: Connection, before_ms: int) -> int:

@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import Insert
 
 from holdfast.hub.errors import NotThere
+from holdfast.hub.row_times import to_iso
 
 MOST_COUNTED = 100_000
 FETCHED_AT_ONCE = 500
@@ -51,6 +52,18 @@ def rows(
     found = connection.execute(query, given)
     names = tuple(found.keys())
     return [dict(zip(names, row, strict=True)) for row in found.all()]
+
+
+DURATIONS = frozenset(("total_duration_ms", "duration_ms", "age_ms", "left_ms"))
+
+
+def with_public_times(row: Row) -> Row:
+    """Replace points in time by their public form: `created_ms` becomes `created_at`."""
+    times = {name for name in row if name.endswith("_ms") and name not in DURATIONS}
+    return {
+        f"{name[:-3]}_at" if name in times else name: to_iso(value) if name in times else value
+        for name, value in row.items()
+    }
 
 
 def get(connection: Connection, table: sa.Table, row_id: str, what: str, which: str = "") -> Row:

@@ -297,16 +297,6 @@ compactions = sa.Table(
     sa.Index("compactions_by_project", "project_id", "at_ms"),
 )
 
-waves = sa.Table(
-    "waves",
-    metadata,
-    _text("session_id", required=True),
-    sa.Column("wave_number", sa.Integer, nullable=False),
-    _text("status", required=True),
-    *_times("started_ms", "completed_ms"),
-    sa.PrimaryKeyConstraint("session_id", "wave_number"),
-)
-
 claims = sa.Table(
     "claims",
     metadata,

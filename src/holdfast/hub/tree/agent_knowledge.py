@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.board.deliveries import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.rows import Row, first, rows, with_public_times
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -44,7 +44,6 @@ from holdfast.hub.tree.statuses import ENDED, OPEN
 MOST = 50
 MOST_REQUESTS, MOST_ENDED, MOST_TASKS = 100, 30, 500
 PRINTED_CHARS = 6_000  # of an output: its end
-DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
 
 _SESSION = sa.bindparam("session_id", type_=sa.Text)
 _AGENT = sa.bindparam("agent_id", type_=sa.Text)
@@ -164,9 +163,9 @@ class KnownWork:
     def data(self) -> dict[str, Any]:
         """The rows as an answer shows them."""
         names = ("tasks", "messages", "blockings", "history")
-        shown: Row = {name: [_with_iso_times(row) for row in self.rows[name]] for name in names}
-        shown["session"] = _with_iso_times(self.session) if self.session else None
-        shown["project"] = _with_iso_times(self.project) if self.project else None
+        shown: Row = {name: [with_public_times(row) for row in self.rows[name]] for name in names}
+        shown["session"] = with_public_times(self.session) if self.session else None
+        shown["project"] = with_public_times(self.project) if self.project else None
         return shown
 
     @property
@@ -181,8 +180,8 @@ class KnownWork:
         newest = {str(one.get("agent_id") or id(one)): one for one in states}
         when = f"saved {row_times.to_iso(self.saved_ms)}"
         summary = saved["context_summary"]
-        asked = [_with_iso_times(row) for row in reversed(rows["asked"])]
-        calls = [_with_iso_times(row) for row in reversed(rows["history"])]
+        asked = [with_public_times(row) for row in reversed(rows["asked"])]
+        calls = [with_public_times(row) for row in reversed(rows["history"])]
         return {
             "session_id": self.session_id,
             "project": self.project["path"] if self.project else "",
@@ -304,16 +303,6 @@ def _last_place(connection: Connection, agent_id: str) -> Row | None:
             return found
     known = connection.scalar(sa.select(sessions.c.id).where(sessions.c.id == agent_id))
     return {"session_id": known, "agent_type": None} if known else None
-
-
-def _with_iso_times(row: Row) -> Row:
-    """Replace times by their public form: `created_ms` becomes `created_at`."""
-    return {
-        f"{name[:-3]}_at"
-        if (is_time := name.endswith("_ms") and name not in DURATIONS)
-        else name: (row_times.to_iso(value) if is_time else value)
-        for name, value in row.items()
-    }
 
 
 def _sources(snapshot: Row | None, tasks: list[Row]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from holdfast.hub.ids import tidy
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new, update
 from holdfast.hub.store.rows import get as get_row
-from holdfast.hub.store.tables import projects, requests, sessions, subtasks, tasks, waves
+from holdfast.hub.store.tables import projects, requests, sessions, subtasks, tasks
 
 MOST_NAME = 200  # characters
 
@@ -98,8 +98,6 @@ def list_page(connection: Connection, limit: int, offset: int) -> Page:
 def remove(connection: Connection, project_id: str, _now_ms: int) -> None:
     """Delete the project and everything that belongs to it."""
     get(connection, project_id)
-    spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)
-    connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
     events.announce(connection, "project.removed", project_id=project_id)
 

@@ -77,16 +77,16 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
     """Change the status, or add metadata, merged one level deep."""
     if not given:
         raise Refused("No update fields provided")
-    waves.hold(connection, get(connection, request_id)["session_id"])
-    mine = sa.select(requests).where(requests.c.id == request_id)
-    before = first(connection, mine.with_for_update(key_share=True))
-    if before is None:
-        raise NotThere("Request")
-    changes = end_time(given["status"], now_ms, before) if "status" in given else {}
-    if "metadata" in given:
-        changes["metadata"] = {**(before["metadata"] or {}), **(given["metadata"] or {})}
-    update(connection, requests, request_id, changes)
-    waves.settle(connection, before["session_id"], before["project_id"], now_ms)
+    place = get(connection, request_id)
+    with waves.changing(connection, place["session_id"], place["project_id"]):
+        mine = sa.select(requests).where(requests.c.id == request_id)
+        before = first(connection, mine.with_for_update(key_share=True))
+        if before is None:
+            raise NotThere("Request")
+        changes = end_time(given["status"], now_ms, before) if "status" in given else {}
+        if "metadata" in given:
+            changes["metadata"] = {**(before["metadata"] or {}), **(given["metadata"] or {})}
+        update(connection, requests, request_id, changes)
     row = get(connection, request_id)  # it goes on while one of its tasks runs
     events.tell(connection, "request.changed", row, "id", "status")
     return row
@@ -95,12 +95,13 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
 def remove(connection: Connection, request_id: str, now_ms: int) -> None:
     """Delete the request with its tasks, their subtasks and their actions."""
     row = get(connection, request_id)
-    waves.hold(connection, row["session_id"])
     below = subtasks.c.task_id.in_(sa.select(tasks.c.id).where(tasks.c.request_id == request_id))
-    with agent_contexts.following(connection, below, now_ms):
+    with (
+        waves.changing(connection, row["session_id"], row["project_id"]),
+        agent_contexts.following(connection, below, now_ms),
+    ):
         connection.execute(sa.delete(requests).where(requests.c.id == request_id))
-    events.tell(connection, "request.removed", row, "id", "status")
-    waves.settle(connection, row["session_id"], row["project_id"], now_ms)
+        events.tell(connection, "request.removed", row, "id", "status")
 
 
 _IN_PAGE = tasks.c.request_id.in_(sa.bindparam("request_ids", expanding=True))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -33,23 +31,23 @@ TOLD = ("id", "task_id", "agent_type", "agent_id", "status")
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
     _task, place = stages.get_with_place(connection, given["task_id"], given["task_id"])
     _must_exist(connection, given.get("blocked_by", []))
-    waves.hold(connection, place["session_id"])
-    row = {
-        "id": ids.in_order(now_ms),
-        "task_id": given["task_id"],
-        "session_id": place["session_id"],
-        "description": given["description"],
-        **{name: given.get(name) for name in GIVEN},
-        "blocked_by": given.get("blocked_by", []),
-        "context_snapshot": given.get("context_snapshot"),
-        "result": None,
-        "created_ms": now_ms,
-        **times_after(given.get("status", "pending"), now_ms),
-    }
-    connection.execute(sa.insert(subtasks), row)
-    _follow(connection, row, now_ms)
-    events.tell(connection, "subtask.created", row, *TOLD, project_id=place["project_id"])
-    stages.follow(connection, row["task_id"], now_ms, taken_up=row["status"] not in ENDED)
+    with waves.changing(connection, **place):
+        row = {
+            "id": ids.in_order(now_ms),
+            "task_id": given["task_id"],
+            "session_id": place["session_id"],
+            "description": given["description"],
+            **{name: given.get(name) for name in GIVEN},
+            "blocked_by": given.get("blocked_by", []),
+            "context_snapshot": given.get("context_snapshot"),
+            "result": None,
+            "created_ms": now_ms,
+            **times_after(given.get("status", "pending"), now_ms),
+        }
+        connection.execute(sa.insert(subtasks), row)
+        _follow(connection, row, now_ms)
+        events.tell(connection, "subtask.created", row, *TOLD, project_id=place["project_id"])
+        stages.follow(connection, row["task_id"], now_ms, taken_up=row["status"] not in ENDED)
     return row
 
 
@@ -103,50 +101,52 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     if subtask_id in given.get("blocked_by", []):
         raise Refused("A subtask cannot block itself", "blocked_by")
     _must_exist(connection, given.get("blocked_by", []))
-    changes: dict[str, Any] = dict(given)
-    if "status" in given:
-        waves.hold(connection, before["session_id"])
+    with waves.changing(connection, before["session_id"], project_id):
         before, _ = _with_project(connection, subtask_id)  # it may have changed while we waited
-        changes |= times_after(given["status"], now_ms, before)
-    update(connection, subtasks, subtask_id, changes)
-    row = {**before, **changes}
-    if row["agent_id"] != before["agent_id"]:
-        _follow(connection, before, now_ms)
-    _follow(connection, row, now_ms)
-    events.tell(connection, "subtask.changed", row, *TOLD, project_id=project_id)
-    if row["status"] != before["status"]:
-        taken_up = before["status"] in ENDED and row["status"] not in ENDED
-        stages.follow(connection, row["task_id"], now_ms, taken_up=taken_up)
+        times = times_after(given["status"], now_ms, before) if "status" in given else {}
+        changes = {**given, **times}
+        update(connection, subtasks, subtask_id, changes)
+        row = {**before, **changes}
+        if row["agent_id"] != before["agent_id"]:
+            _follow(connection, before, now_ms)
+        _follow(connection, row, now_ms)
+        events.tell(connection, "subtask.changed", row, *TOLD, project_id=project_id)
+        if row["status"] != before["status"]:
+            taken_up = before["status"] in ENDED and row["status"] not in ENDED
+            stages.follow(connection, row["task_id"], now_ms, taken_up=taken_up)
     return row
 
 
 def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
     """Mark the running subtasks of an ended session as not completed; return how many there
     were."""
-    waves.hold(connection, session_id)
-    mine = subtasks.c.session_id == session_id
-    found = rows(connection, _PLACED.where(mine, subtasks.c.status.in_(UNDER_WAY)))
-    for row in found:
-        row |= times_after("failed", now_ms, row)
-        row["result"] = {**(row["result"] or {}), "reason": "session_ended"}
-        changes = {name: row[name] for name in ("status", "completed_ms", "result")}
-        update(connection, subtasks, row["id"], changes)
-        events.tell(connection, "subtask.changed", row, *TOLD, project_id=row["project_id"])
-    for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
-        agent_contexts.follow(connection, session_id, agent_id, now_ms)
-    for task_id in sorted({row["task_id"] for row in found}):
-        stages.follow(connection, task_id, now_ms)
+    left = _PLACED.where(subtasks.c.session_id == session_id, subtasks.c.status.in_(UNDER_WAY))
+    place = first(connection, left)
+    if place is None:
+        return 0
+    with waves.changing(connection, session_id, place["project_id"]):
+        found = rows(connection, left)
+        for row in found:
+            row |= times_after("failed", now_ms, row)
+            row["result"] = {**(row["result"] or {}), "reason": "session_ended"}
+            changes = {name: row[name] for name in ("status", "completed_ms", "result")}
+            update(connection, subtasks, row["id"], changes)
+            events.tell(connection, "subtask.changed", row, *TOLD)
+        for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
+            agent_contexts.follow(connection, session_id, agent_id, now_ms)
+        for task_id in sorted({row["task_id"] for row in found}):
+            stages.follow(connection, task_id, now_ms)
     return len(found)
 
 
 def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     """Delete the subtask with its actions."""
     row, project_id = _with_project(connection, subtask_id)
-    waves.hold(connection, row["session_id"])
-    with agent_contexts.following(connection, subtasks.c.id == subtask_id, now_ms):
-        connection.execute(sa.delete(subtasks).where(subtasks.c.id == subtask_id))
-    events.tell(connection, "subtask.removed", row, *TOLD, project_id=project_id)
-    stages.follow(connection, row["task_id"], now_ms)
+    with waves.changing(connection, row["session_id"], project_id):
+        with agent_contexts.following(connection, subtasks.c.id == subtask_id, now_ms):
+            connection.execute(sa.delete(subtasks).where(subtasks.c.id == subtask_id))
+        events.tell(connection, "subtask.removed", row, *TOLD, project_id=project_id)
+        stages.follow(connection, row["task_id"], now_ms)
 
 
 def _with_project(connection: Connection, subtask_id: str) -> tuple[Row, str]:

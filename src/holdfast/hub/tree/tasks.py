@@ -31,22 +31,21 @@ TOLD = ("id", "request_id", "wave_number", "status")
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
     """Add a task, in the wave after the last of its request unless a wave is given."""
     request = asked.get(connection, given["request_id"])
-    waves.hold(connection, request["session_id"])
-    number = given.get("wave_number")
-    if number is None:
-        number = _next_wave(connection, request["id"])
-    row = {
-        "id": ids.in_order(now_ms),
-        "request_id": request["id"],
-        "name": given.get("name") or f"Wave {number}",
-        "wave_number": number,
-        "created_ms": now_ms,
-        **end_time(given.get("status", "pending"), now_ms),
-    }
-    connection.execute(sa.insert(tasks), row)
     place = {column.name: request[column.name] for column in PLACE}
-    events.tell(connection, "task.created", row, *TOLD, **place)
-    waves.settle(connection, request["session_id"], request["project_id"], now_ms)
+    with waves.changing(connection, **place):
+        number = given.get("wave_number")
+        if number is None:
+            number = _next_wave(connection, request["id"])
+        row = {
+            "id": ids.in_order(now_ms),
+            "request_id": request["id"],
+            "name": given.get("name") or f"Wave {number}",
+            "wave_number": number,
+            "created_ms": now_ms,
+            **end_time(given.get("status", "pending"), now_ms),
+        }
+        connection.execute(sa.insert(tasks), row)
+        events.tell(connection, "task.created", row, *TOLD, **place)
     return row
 
 
@@ -99,39 +98,39 @@ def ids_where(**place: str | None) -> sa.Select[tuple[str]]:
 def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row:
     if not given:
         raise Refused("No update fields provided")
-    before, place = get_with_place(connection, task_id)
-    waves.hold(connection, place["session_id"])
-    changes = dict(given)
-    if "status" in given:
-        changes |= end_time(given["status"], now_ms, before)
-    update(connection, tasks, task_id, changes)
-    waves.settle(connection, place["session_id"], place["project_id"], now_ms)
+    place = get_with_place(connection, task_id)[1]
+    with waves.changing(connection, **place):
+        before = get(connection, task_id)
+        more = end_time(given["status"], now_ms, before) if "status" in given else {}
+        update(connection, tasks, task_id, {**given, **more})
     row = get(connection, task_id)  # it goes on while one of its subtasks runs
     events.tell(connection, "task.changed", row, *TOLD, **place)
     return row
 
 
 def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool = False) -> None:
-    """After a subtask changed, set the status of its task and wave from the subtasks. A task that
-    hooks report ends with its request. Call `waves.hold` first."""
+    """After a subtask changed, set the status of its task from the subtasks. A task that hooks
+    report ends with its request. Call it within `waves.changing`."""
     before, place = get_with_place(connection, task_id)
     if ids.is_reported(task_id):
-        waves.settle(connection, place["session_id"], place["project_id"], now_ms)
         return
     below = sa.select(subtasks.c.status).where(subtasks.c.task_id == task_id).distinct()
     status = derive_status(before["status"], set(connection.scalars(below)), taken_up=taken_up)
     if status != before["status"]:
-        change(connection, task_id, {"status": status}, now_ms)
+        changes = end_time(status, now_ms, before)
+        update(connection, tasks, task_id, changes)
+        events.tell(connection, "task.changed", {**before, **changes}, *TOLD, **place)
 
 
 def remove(connection: Connection, task_id: str, now_ms: int) -> None:
     """Delete the task with its subtasks and their actions."""
     row, place = get_with_place(connection, task_id)
-    waves.hold(connection, place["session_id"])
-    with agent_contexts.following(connection, subtasks.c.task_id == task_id, now_ms):
+    with (
+        waves.changing(connection, **place),
+        agent_contexts.following(connection, subtasks.c.task_id == task_id, now_ms),
+    ):
         connection.execute(sa.delete(tasks).where(tasks.c.id == task_id))
-    events.tell(connection, "task.removed", row, *TOLD, **place)
-    waves.settle(connection, place["session_id"], place["project_id"], now_ms)
+        events.tell(connection, "task.removed", row, *TOLD, **place)
 
 
 def _next_wave(connection: Connection, request_id: str) -> int:

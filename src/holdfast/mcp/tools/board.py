@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.hub import clean_text, row_times
+from holdfast.hub import clean_text, projection, row_times
 from holdfast.hub.board import claims, deliveries, messages, outboxes
 from holdfast.hub.board.local_agents import resolve_address
 from holdfast.hub.errors import Refused
-from holdfast.hub.projection import refresh
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import projects
 from holdfast.mcp import client_session, database
@@ -104,7 +103,7 @@ def _message(row: Row) -> dict[str, Any]:
     """The complete message: once read, it is not returned again."""
     content = row["content"]
     message = content["message"] if list(content) == ["message"] else content
-    return {**refresh.message(row), "content": message}
+    return {**projection.shown([row])[0], "content": message}
 
 
 def _claim_row(row: Row) -> dict[str, Any]:

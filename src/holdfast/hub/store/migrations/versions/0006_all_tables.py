@@ -1,4 +1,4 @@
-"""All tables. A database of 0.1.0 or 0.2.0 gets what it lacks, and loses the counts it stored.
+"""All tables. A database of 0.1.0 or 0.2.0 gets what it lacks, and loses what is derived now.
 
 A new database gets its tables as they are now, so a later revision asks whether what it adds is
 there.
@@ -65,7 +65,7 @@ def upgrade() -> None:
     there = sa.inspect(connection)
     if "keywords" not in {column["name"] for column in there.get_columns("actions")}:
         op.add_column("actions", sa.Column("keywords", actions.c.keywords.type, nullable=True))
-    for name in ("counts", "tool_counts"):
+    for name in ("counts", "tool_counts", "waves"):
         if there.has_table(name):
             op.drop_table(name)
     if connection.dialect.name == "postgresql":

@@ -1,0 +1,202 @@
+"""Write the projections of this machine's live sessions from the store: rows with the API's field
+names, cut and without secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import projection_file, row_times
+from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
+from holdfast.hub.clean_text import clean_value
+from holdfast.hub.store.rows import Row, first, rows, with_public_times
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import (
+    actions,
+    agent_contexts,
+    blockings,
+    events,
+    messages,
+    projects,
+    requests,
+    sessions,
+    subtasks,
+    tasks,
+)
+from holdfast.hub.tree import event_log, waves
+from holdfast.hub.tree.agent_contexts import SNAPSHOT
+from holdfast.hub.tree.statuses import OPEN
+from holdfast.wire import log
+
+WORDS, SHORT = 600, 200
+MOST_PLACES = 20
+CALLS = "actions.created"
+OF_WINDOWS = ("window.changed", "alert.raised", "brief.given", "checkpoint.kept")
+MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
+
+
+def refresh(
+    store: Store,
+    *,
+    project_ids: Collection[str] = (),
+    session_ids: Collection[str] = (),
+    now_ms: int | None = None,
+) -> int:
+    """Write the projections of these projects and sessions, or of all; return how many were
+    written."""
+    now_ms = row_times.now_ms() if now_ms is None else now_ms
+    wanted = live(now_ms, () if project_ids else session_ids)
+    if project_ids:
+        # Filter first: building 200 projections takes a second, and most are of other projects.
+        mine = store.read(partial(_sessions_of, project_ids=project_ids)) | set(session_ids)
+        wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
+    written = 0
+    for folder, session_id in wanted:
+        found = store.read(partial(build_projection, session_id=session_id, now_ms=now_ms))
+        try:
+            if found:
+                projection_file.write(folder, found)
+                written += 1
+        except OSError as error:  # an index: the hook goes on without
+            log.add("WARN", "projection", f"{folder}: not written: {error}")
+    return written
+
+
+def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[str]:
+    query = sa.select(sessions.c.id).where(sessions.c.project_id.in_(list(project_ids)))
+    return set(connection.execute(query).scalars())
+
+
+def follow(store: Store, after: int) -> int:
+    """Write the projections of projects with events after number `after`; return the newest
+    event's number, for the next call. A tool call concerns only its own session."""
+    last, changed_projects, changed_sessions = store.read(partial(_changed_since, after=after))
+    if None in changed_projects:  # an event without a project may concern any session
+        refresh(store)
+    elif changed_projects or changed_sessions:
+        known = [one for one in changed_projects if one is not None]
+        refresh(store, project_ids=known, session_ids=changed_sessions)
+    return last
+
+
+def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
+    last = event_log.newest_id(connection)
+    if last == after:
+        return last, set(), set()
+    since = events.c.id > after
+    query = sa.select(events.c.project_id).where(since, events.c.kind.not_in((*OF_WINDOWS, CALLS)))
+    found = set(connection.scalars(query.distinct().limit(MOST_PLACES)))
+    if len(found) >= MOST_PLACES or last < after:
+        return last, {None}, set()
+    called = sa.select(events.c.session_id).where(since, events.c.kind == CALLS).distinct()
+    return last, found, set(connection.scalars(called)) - {None}
+
+
+def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Return (main window's folder, session) of recently active sessions that have not ended: of
+    these, or of all."""
+    found = sessions_called(now_ms, session_ids) if session_ids else listeners(now_ms)
+    return [(one.folder, one.name) for one in found if not one.is_agent]
+
+
+def build_projection(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
+    """Return the content of the file; empty for a session the store does not know."""
+    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
+    if session is None or session["project_id"] is None:
+        return {}
+    project_id = session["project_id"]
+    project = first(connection, sa.select(projects).where(projects.c.id == project_id)) or {}
+    asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
+    listed = _tasks(connection, asked[0]["id"]) if asked else []
+    parts = _subtasks(connection, session_id)
+    agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
+    here = messages.c.project_id == project_id
+    waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
+    calls = _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
+    found = {
+        "version": projection_file.VERSION,
+        "at_ms": now_ms,
+        "session_id": session_id,
+        "project_id": project_id,
+        "hierarchy": _hierarchy(project, asked, listed, parts),
+        "waves": waves.shown(listed),
+        "open_elsewhere": shown(_open_subtasks(connection, session, now_ms)),
+        "agent_states": shown(_agents(connection, session_id)),
+        "recent_messages": shown(_newest(connection, messages, here, MOST_MESSAGES)),
+        "recent_actions": shown(calls, SHORT),
+        "blocking": shown(_newest(connection, blockings, waits, 50)),
+    }
+    return found
+
+
+def shown(found: list[Row], most: int = WORDS) -> list[Row]:
+    """Return rows as the API names them: texts cut and without secrets, times as text, and without
+    what is long or only for a search."""
+    kept = ({name: row[name] for name in row if name not in _LEFT} for row in found)
+    return [clean_value(with_public_times(row), most) for row in kept]
+
+
+_LEFT = ("output", "keywords", "context_snapshot", "metadata", "expires_ms", "project_id")
+
+
+def _hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row]) -> Row:
+    """Return the tree of the current request, and what is open of earlier ones."""
+    below: dict[str, list[Row]] = {}
+    for row, part in zip(parts, shown(parts, SHORT), strict=True):
+        below.setdefault(row["task_id"], []).append(part)
+    of_tasks = [
+        {**task, "subtasks": below.pop(row["id"], [])}
+        for row, task in zip(listed, shown(listed, SHORT), strict=True)
+    ]
+    earlier = [one for some in below.values() for one in some if one["status"] in OPEN]
+    found: Row = {"project": {"id": project.get("id"), "path": project.get("path")}}
+    found["requests"] = [{**request, "tasks": of_tasks} for request in shown(asked)]
+    return {**found, "earlier_subtasks": earlier} if earlier else found
+
+
+def _newest(connection: Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
+    """Return the newest rows, newest last."""
+    query = sa.select(table).where(where)
+    query = query.order_by(table.c.created_ms.desc(), table.c.id.desc()).limit(most)
+    return rows(connection, query)[::-1]
+
+
+def _tasks(connection: Connection, request_id: str) -> list[Row]:
+    query = sa.select(tasks).where(tasks.c.request_id == request_id)
+    return rows(
+        connection, query.order_by(tasks.c.wave_number, tasks.c.created_ms).limit(MOST_TASKS)
+    )
+
+
+def _subtasks(connection: Connection, session_id: str) -> list[Row]:
+    """Return open subtasks first, then the newest."""
+    over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
+    query = sa.select(subtasks).where(subtasks.c.session_id == session_id)
+    query = query.order_by(over, subtasks.c.created_ms.desc())
+    return rows(connection, query.limit(MOST_SUBTASKS))
+
+
+def _agents(connection: Connection, session_id: str) -> list[Row]:
+    table = agent_contexts.c
+    mine = (table.session_id == session_id) & (table.agent_type != SNAPSHOT)
+    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc())
+    return rows(connection, query.limit(MOST_AGENTS))
+
+
+def _open_subtasks(connection: Connection, session: Row, now_ms: int) -> list[Row]:
+    """List open work of agents in other live sessions of this project."""
+    table = sessions.c
+    others = sa.select(table.id).where(
+        table.project_id == session["project_id"],
+        table.id != session["id"],
+        table.ended_ms.is_(None),
+        table.seen_ms > now_ms - LISTENS_MS,
+    )
+    others = others.order_by(table.started_ms.desc()).limit(MOST_AGENTS)
+    theirs = subtasks.c.session_id.in_(others) & subtasks.c.status.in_(OPEN)
+    return _newest(connection, subtasks, theirs, MOST_AGENTS)
