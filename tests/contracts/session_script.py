@@ -20,7 +20,7 @@ from tests.builders import a_boundary, a_summary
 START_MS = 1_767_225_600_000  # 2026-01-01
 DERIVED = (
     *("projects", "sessions", "requests", "tasks", "subtasks", "actions"),
-    *("agent_contexts", "windows", "audit", "waves", "readings", "compactions"),
+    *("agent_contexts", "windows", "audit", "readings", "compactions"),
 )
 
 

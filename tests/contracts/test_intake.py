@@ -19,7 +19,7 @@ from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch, read_positions, sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, requests, tasks, windows
-from holdfast.hub.tree import actions, projects
+from holdfast.hub.tree import actions, projects, waves
 from holdfast.window.state import State, save
 from holdfast.wire import places
 from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
@@ -90,7 +90,7 @@ def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path:
         *("read the gauge file", "completed", 1),
         request["id"],
     )
-    wave = _only(store, "waves")
+    [wave] = store.read(lambda c: waves.of_session(c, "s1"))
     assert (wave["wave_number"], wave["status"]) == (1, "completed")
     subtask = _only(store, "subtasks")
     assert (subtask["task_id"], subtask["agent_id"]) == (task["id"], "a1")

@@ -14,7 +14,8 @@ from holdfast.hub import projection, row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.windows import all_windows
-from holdfast.hub.repair import cleanup, nightly
+from holdfast.hub.repair import cleanup
+from holdfast.hub.store import backup
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import event_log
 from holdfast.settings import load as settings_load
@@ -168,7 +169,7 @@ def prune(store: Store) -> None:
 
 
 def copy(store: Store) -> None:
-    nightly.copy(store)
+    backup.copy_nightly(store.engine)
 
 
 def tidy(store: Store) -> None:

@@ -26,8 +26,8 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
-from holdfast.hub.repair import nightly
 from holdfast.hub.store import events
+from holdfast.hub.store.backup import nightly_path
 from holdfast.hub.store.engine import default_url, shown_url
 from holdfast.hub.store.rows import Row, count, update
 from holdfast.hub.store.schema import set_aside_if_damaged
@@ -82,7 +82,7 @@ def _fill(address: str, old: Path | None) -> Rebuilt:
         set_aside.forget()
         if old is None:
             forget(store, gather.sources())
-        saved = save(store, [old, nightly.path_of(store)]) if old else {}
+        saved = save(store, [old, nightly_path(store.engine)]) if old else {}
         synced = sync(store, announce=False)
         store.write(partial(_finish, damaged=old is not None))
     finally:

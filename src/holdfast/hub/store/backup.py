@@ -1,5 +1,5 @@
 """A backup of either engine is a SQLite database with the same tables, and either engine restores
-it. docs/formats/backup.md.
+it. docs/formats/backup.md. And a copy of a SQLite file that is made once a night.
 """
 
 from __future__ import annotations
@@ -7,9 +7,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -142,3 +144,33 @@ def _flush(folder: Path) -> None:
         places.flush_to_disk(fd)
     finally:
         os.close(fd)
+
+
+EVERY_SECONDS = 20 * 3600
+
+
+def nightly_path(engine: Engine) -> Path:
+    return Path(f"{engine.url.database}.nightly")
+
+
+def copy_nightly(engine: Engine, every_seconds: float = EVERY_SECONDS) -> bool:
+    """Copy a SQLite file for rows that no page of a damaged file holds, unless there is a fresh
+    copy; return whether it was copied. A damaged file replaces no sound copy: then this raises."""
+    target = nightly_path(engine)
+    is_fresh = target.exists() and time.time() - target.stat().st_mtime < every_seconds
+    if engine.dialect.name != "sqlite" or is_fresh:
+        return False
+    schema.check_integrity(engine)
+    draft = Path(f"{target}.draft")
+    draft.unlink(missing_ok=True)
+    connection = engine.raw_connection()
+    try:
+        driver: Any = connection.driver_connection
+        driver.execute("VACUUM INTO ?", (str(draft),))
+        draft.chmod(0o600)
+        draft.replace(target)
+    finally:
+        connection.close()
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return True

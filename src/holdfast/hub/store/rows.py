@@ -136,20 +136,10 @@ def upsert(
 
 
 def put(
-    connection: Connection, table: sa.Table, key: tuple[str, ...], row: Mapping[str, Any]
+    connection: Connection, table: sa.Table, key: Sequence[str], row: Mapping[str, Any]
 ) -> None:
-    """Insert a row, or replace it. The statement is built once, unlike that of `upsert`."""
-    connection.execute(_insert_or_replace(connection.dialect.name, table, key, tuple(row)), row)
-
-
-@cache
-def _insert_or_replace(
-    dialect: str, table: sa.Table, key: tuple[str, ...], names: tuple[str, ...]
-) -> Insert:
-    statement = insert_into(dialect, table)
-    changes = {name: statement.excluded[name] for name in names if name not in key}
-    done: Insert = statement.on_conflict_do_update(index_elements=list(key), set_=changes)
-    return done
+    """Insert a row, or replace it."""
+    connection.execute(upsert(connection, table, key, row))
 
 
 def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
@@ -158,14 +148,8 @@ def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> 
     A conflict on any unique index counts: of two concurrent inserts, the second may hit another
     index than the primary key.
     """
-    statement = _insert_unless_exists(connection.dialect.name, table)
+    statement = insert_into(connection.dialect.name, table).on_conflict_do_nothing()
     return connection.execute(statement, dict(row)).rowcount > 0
-
-
-@cache
-def _insert_unless_exists(dialect: str, table: sa.Table) -> Insert:
-    done: Insert = insert_into(dialect, table).on_conflict_do_nothing()
-    return done
 
 
 def insert_into(dialect: str, table: sa.Table) -> Any:

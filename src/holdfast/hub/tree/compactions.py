@@ -13,7 +13,6 @@ from holdfast.hub.store.tables import audit, compactions
 from holdfast.window.audit import FREED
 
 KEY = ("session_id", "agent_id", "number")
-NEAR_MS = 15 * 60_000  # a summary of a large window takes minutes
 
 
 def add(connection: Connection, row: Row) -> None:
@@ -60,14 +59,5 @@ def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[st
 
 
 def _check_of(row: Row, events: list[Row]) -> dict[str, Any]:
-    """Find the check by the compaction's number, else by its time: older hooks wrote no number."""
-    for event in events:
-        if event["body"].get("number") == row["number"]:
-            return dict(event["body"])
-    near = [
-        event
-        for event in events
-        if "number" not in event["body"] and abs(event["at_ms"] - row["at_ms"]) <= NEAR_MS
-    ]
-    closest = min(near, key=lambda event: abs(event["at_ms"] - row["at_ms"]), default=None)
-    return dict(closest["body"]) if closest else {}
+    found = (event["body"] for event in events if event["body"].get("number") == row["number"])
+    return dict(next(found, {}))

@@ -3,8 +3,7 @@ with the alerts and checkpoints that are marked on the curve.
 
 A row holds the readings of 256 steps as lists of numbers, 24 bytes a reading on SQLite. Which row a
 step belongs to follows from its number, so that a step reported twice is one reading. After a day a
-row keeps the least and the greatest of every 16 steps, and what is older than 30 days, or more than
-2,000,000 readings, goes.
+row keeps the least and the greatest of every 16 steps, and what is older than 30 days goes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ CHUNK = 256  # steps of one row
 BUCKET = 16  # steps of which a thinned row keeps two
 DAY_MS = 86_400_000
 KEPT_MS = 30 * DAY_MS
-MOST_KEPT = 2_000_000
 THINNED_AT_ONCE = 500  # rows in one cleaning, which holds up other writers
 TREND = 40
 MOST_STEP = 1 << 40
@@ -125,24 +123,21 @@ def trends(connection: Connection, sessions: Iterable[str]) -> dict[tuple[str, s
     for start in range(0, len(wanted), 500):
         for row in _last_rows(connection, wanted[start : start + 500]):
             used, limit = row["body"]["used"], row["limit_tokens"]
-            if limit:
-                line = found.setdefault((row["session_id"], row["agent_id"]), [])
+            line = found.setdefault((row["session_id"], row["agent_id"]), []) if limit else []
+            if limit and len(line) < TREND:
                 line[:0] = [round(one / limit, 4) for one in used[len(line) - TREND :]]
     return found
 
 
 def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
-    """Return the last row of each window, and the one before if that is short; newest first."""
+    """Return the last two rows of each window, the newest first."""
     table = readings.c
     ends = sa.select(table.session_id, table.agent_id, sa.func.max(table.chunk).label("chunk"))
     ends = ends.where(table.session_id.in_(sessions)).group_by(table.session_id, table.agent_id)
     last = ends.subquery()
     same = (table.session_id == last.c.session_id) & (table.agent_id == last.c.agent_id)
-    newest = rows(connection, sa.select(readings).join(last, same & (table.chunk == last.c.chunk)))
-    short = [row["session_id"] for row in newest if row["n"] < TREND]
-    before = same & (table.chunk == last.c.chunk - 1)
-    older = sa.select(readings).join(last, before).where(table.session_id.in_(short))
-    return newest + (rows(connection, older) if short else [])
+    query = sa.select(readings).join(last, same & (table.chunk >= last.c.chunk - 1))
+    return rows(connection, query.order_by(table.chunk.desc()))
 
 
 def thin(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
@@ -164,7 +159,7 @@ def _used_tokens(one: UsedAtStep) -> int:
 
 
 def prune(connection: Connection, now_ms: int) -> None:
-    """Thin readings older than a day; delete those that are too old or too many."""
+    """Thin readings older than a day; delete those that are too old."""
     table = readings.c
     connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS))
     old = sa.select(readings).where(table.last_ms < now_ms - DAY_MS, table.thinned == 0)
@@ -174,28 +169,12 @@ def prune(connection: Connection, now_ms: int) -> None:
         connection.execute(
             sa.update(readings).where(mine).values(thinned=1), [_thin_row(row) for row in found]
         )
-    _drop_beyond(connection, MOST_KEPT)
 
 
 def _thin_row(row: Row) -> dict[str, Any]:
     kept = thin(list(_unpack(row)), max(4, 2 * row["n"] // BUCKET))
     key = {f"of_{name}": row[name] for name in _KEY}
     return {**key, **_pack({one.step: one[1:3] for one in kept})}
-
-
-def _drop_beyond(connection: Connection, most: int) -> None:
-    """Delete the oldest rows while there are more readings than this."""
-    table = readings.c
-    over = (connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(table.n), 0))) or 0) - most
-    if over <= 0:
-        return
-    query = sa.select(*(table[name] for name in (*_KEY, "n"))).order_by(table.last_ms)
-    for row in rows(connection, query):
-        if over <= 0:
-            return
-        over -= row["n"]
-        mine = sa.and_(*(table[name] == row[name] for name in _KEY))
-        connection.execute(sa.delete(readings).where(mine))
 
 
 def _pack(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
