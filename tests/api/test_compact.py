@@ -222,7 +222,7 @@ def test_a_restore_without_a_snapshot_tells_all_that_the_store_knows(api: TestCl
     assert "tides.py*" in said
     assert "- refused.py" not in said, "a refused edit changes nothing"
     assert "looked_at.py*" not in said, "reading changes nothing"
-    assert 'agent "fe-1" to agent "be-1", task.completed: message: nine gauges found' in said
+    assert 'agent "fe-1" to agent "be-1", task.completed: nine gauges found' in said
     assert "not for us" not in said
     inbox = api.get("/api/messages/be-1").json()
     assert inbox["messages"][0]["already_read"] is False, "to restore is not to read"
