@@ -47,7 +47,6 @@ ABOUT_STORES = tuple(
         "cli/test_secrets_stay.py",
         "team",
         "watcher",
-        "hub/test_statuses.py",
     )
 )
 ON_POSTGRES = tuple(

@@ -68,21 +68,3 @@ def test_audit_events_are_listed_and_exported_as_json_lines(api: TestClient, sto
     lines = api.get("/api/audit", params={"format": "jsonl"})
     assert lines.headers["content-type"] == "application/x-ndjson"
     assert len(lines.text.splitlines()) == 4
-
-
-@pytest.mark.requirement("G9")
-def test_audit_events_can_be_narrowed_to_a_project(api: TestClient, store: Store) -> None:
-    """An event does not name its project: its session does."""
-    made = [
-        api.post("/api/projects", json={"path": path}).json() for path in ("/orchard", "/atlas")
-    ]
-    orchard, atlas = (one["project"]["id"] for one in made)
-    api.post("/api/sessions", json={"id": "here", "project_id": orchard})
-    api.post("/api/sessions", json={"id": "there", "project_id": atlas})
-    rows = [
-        {"id": f"of-{session}", "kind": "CONTEXT_PRESSURE", "session_id": session, "at_ms": 1}
-        for session in ("here", "there", "unknown")
-    ]
-    store.write(lambda c: c.execute(sa.insert(audit), rows))
-    page = api.get("/api/audit", params={"project_id": orchard}).json()
-    assert [one["id"] for one in page["events"]] == ["of-here"]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from holdfast.api.routes import events as route
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
 from holdfast.hub.tree import event_log, projects, sessions
@@ -95,23 +94,6 @@ def test_a_question_that_does_not_fit_is_refused(live: Live) -> None:
         assert (answer.status, answer.json()["error"]) == (400, "Invalid query parameters")
 
 
-def test_a_page_can_be_waited_for(live: Live, store: Store) -> None:
-    import threading
-
-    timer = threading.Timer(0.2, _announce, (store, 1))
-    timer.start()
-    page = live.get("/api/events?wait=20").json()
-    timer.join()
-    assert page["count"] == 1
-
-
-def test_there_is_a_sign_of_life(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route, "HEARTBEAT_SECONDS", 0.05)
-    with live.listening() as heard:
-        assert heard.block() == {"retry": "2000", ":": "listening"}
-        assert heard.block() == {":": "still here"}
-
-
 def test_one_that_stopped_reading_holds_up_nobody(live: Live, store: Store) -> None:
     with socket.create_connection(("127.0.0.1", live.port)) as deaf:
         head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
@@ -163,22 +145,3 @@ def test_one_who_was_away_too_long_is_told(live: Live, store: Store) -> None:
         heard.block()
         assert heard.block() == {"event": "missed", "data": "{}"}
         assert [heard.event()["id"] for _ in range(2)] == [4, 5]
-
-
-def test_one_who_is_ahead_of_the_log_is_told_and_goes_on_from_now(live: Live, store: Store) -> None:
-    _announce(store, 2)
-    assert live.get("/api/events?wait=20&after=99").json()["missed"]
-    with live.listening("", Last_Event_ID="99") as heard:
-        heard.block()
-        assert heard.block() == {"event": "missed", "data": "{}"}
-        _announce(store, 1)
-        assert heard.event()["id"] == 3
-
-
-def test_an_empty_last_id_is_none(live: Live, store: Store) -> None:
-    _announce(store, 2)
-    with live.listening("", Last_Event_ID="") as heard:
-        heard.block()
-        _announce(store, 1)
-        assert heard.event()["id"] == 3
-    assert live.get("/api/events?wait=0", Last_Event_ID="x").status == 400

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from holdfast.hub.store import schema
 from holdfast.hub.store.engine import parse_url
 from holdfast.hub.store.store import RECENT_MS, Store, WriteHealth
 from holdfast.wire import log
-from tests.api.live import Live, in_thread, until
 
 pytestmark = [pytest.mark.requirement("S1", "X6")]
 MESSAGE = {"from_agent": "backend", "topic": "task.completed", "content": {"n": 1}}
@@ -117,98 +115,6 @@ def _ask(url: str, query: str) -> int:
 
 MINE = "FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = current_database()"
 WAITING = f"SELECT count(*) {MINE} AND wait_event_type = 'Lock'"
-
-
-@contextmanager
-def _posting_behind_a_lock(live: Live, url: str) -> Iterator[list[int]]:
-    """A message that waits for a lock while the block runs; its status is there afterwards."""
-    statuses: list[int] = []
-    with _session(url) as other:
-        other.exec_driver_sql("LOCK TABLE messages IN EXCLUSIVE MODE")
-        asks = threading.Thread(
-            target=lambda: statuses.append(live.post("/api/messages", MESSAGE).status)
-        )
-        asks.start()
-        until(lambda: _ask(url, WAITING) == 1)
-        yield statuses
-        asks.join()
-        other.rollback()
-
-
-def _assert_writes_go_on(live: Live, url: str, acknowledged: int) -> None:
-    """The very next one, and enough of them to be prepared again; none that failed is there."""
-    for _ in range(8):
-        assert live.post("/api/messages", MESSAGE).status == 201
-    assert _ask(url, "SELECT count(*) FROM messages") == acknowledged + 8
-
-
-@pytest.mark.nightly
-def test_a_connection_killed_in_the_middle_of_a_write_costs_only_that_write(
-    postgres_url: str,
-) -> None:
-    store = Store.open(postgres_url)
-    with in_thread(store) as live:
-        for _ in range(8):
-            assert live.post("/api/messages", MESSAGE).status == 201
-        with _posting_behind_a_lock(live, postgres_url) as statuses:
-            kill = f"SELECT count(pg_terminate_backend(pid)) {MINE} AND wait_event_type = 'Lock'"
-            assert _ask(postgres_url, kill) == 1
-        assert statuses == [503]
-        _assert_writes_go_on(live, postgres_url, acknowledged=8)
-        assert live.get("/health").json()["database"]["writes"]["failed"] == 1
-    store.close()
-
-
-@pytest.mark.nightly
-def test_all_connections_killed_between_two_writes_cost_at_most_one(postgres_url: str) -> None:
-    store = Store.open(postgres_url)
-    with in_thread(store) as live:
-        for _ in range(8):
-            assert live.post("/api/messages", MESSAGE).status == 201
-        _ask(postgres_url, f"SELECT count(pg_terminate_backend(pid)) {MINE}")
-        first = live.post("/api/messages", MESSAGE).status
-        assert first in (201, 503)
-        _assert_writes_go_on(live, postgres_url, acknowledged=8 + (first == 201))
-    store.close()
-
-
-@pytest.mark.nightly
-def test_a_statement_that_takes_too_long_for_the_server_costs_only_itself(
-    postgres_url: str,
-) -> None:
-    name = sa.make_url(postgres_url).database
-    with _session(postgres_url) as other:
-        other.exec_driver_sql(f'ALTER DATABASE "{name}" SET statement_timeout = 500')
-        other.commit()
-    store = Store.open(postgres_url)
-    with in_thread(store) as live:
-        with _posting_behind_a_lock(live, postgres_url) as statuses:
-            until(lambda: bool(statuses))
-        assert statuses == [503]
-        _assert_writes_go_on(live, postgres_url, acknowledged=0)
-    store.close()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("state", ["40001", "40P01"])
-def test_a_conflict_with_another_writer_is_tried_again(postgres_url: str, state: str) -> None:
-    """The first two tries fail, as they would in a deadlock or a serialization conflict."""
-    store = Store.open(postgres_url)
-    _do(
-        store,
-        "CREATE SEQUENCE tries",
-        "CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-        f" IF nextval('tries') <= 2 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '{state}';"
-        " END IF; RETURN NEW; END $$",
-        "CREATE TRIGGER conflict BEFORE INSERT ON messages FOR EACH ROW"
-        " EXECUTE FUNCTION conflict()",
-    )
-    with in_thread(store) as live:
-        assert live.post("/api/messages", MESSAGE).status == 201
-        assert _ask(postgres_url, "SELECT last_value FROM tries") == 3
-        _assert_writes_go_on(live, postgres_url, acknowledged=1)
-        assert live.get("/health").json()["status"] == "healthy"
-    store.close()
 
 
 def test_a_write_after_a_newer_holdfast_upgraded_the_database_is_refused(

@@ -113,18 +113,6 @@ def test_a_database_killed_while_writing_comes_back_and_so_does_the_server() -> 
         _assert_all_there(url, writers.acknowledged)
 
 
-@pytest.mark.nightly
-@pytest.mark.requirement("S1")
-def test_a_restart_of_the_database_while_nobody_wrote_is_not_noticed() -> None:
-    with a_postgres() as postgres, as_process(str(postgres.get_uri())) as live:
-        assert live.post("/api/projects", {"path": "/before"}).status == 201
-        killed = postgres.get_pid()
-        os.kill(killed, signal.SIGKILL)
-        until(lambda: not Path(f"/proc/{killed}").exists())
-        postgres.ensure_postgres_running()
-        assert live.post("/api/projects", {"path": "/after"}).status == 201
-
-
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))

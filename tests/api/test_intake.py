@@ -6,10 +6,8 @@ import json
 import uuid
 from typing import Any
 
-import msgspec
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.hub import row_times
@@ -129,37 +127,6 @@ def _post(api: TestClient, data: bytes) -> int:
 
 deed = st.sampled_from(ALL)
 ids = st.sampled_from([PROJECT, ONE, TWO, THREE])
-
-
-@st.composite
-def tellings(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Deeds in any order, of rows that may be there or not, and of each other."""
-    script = []
-    for one in draw(st.lists(deed, max_size=8)):
-        mixed = {
-            name: draw(ids) for name, held in one.items() if held in (PROJECT, ONE, TWO, THREE)
-        }
-        script.append({**one, **mixed})
-    return script
-
-
-@pytest.mark.requirement("X7", "S4")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tellings())
-def test_deeds_of_rows_that_are_not_there_are_taken_or_refused(
-    api: TestClient, script: list[dict[str, Any]]
-) -> None:
-    batch = _batch(script) | {"source": f"window:m:{uuid.uuid4()}/main"}
-    answer = api.post("/api/intake", json=batch)
-    assert answer.status_code in (200, 400), (answer.text, script)
-
-
-@pytest.mark.requirement("X7", "S4")
-def test_a_position_of_any_depth_is_taken_or_refused(api: TestClient) -> None:
-    for depth in (10, 60, 100, 10_000):
-        deep = b'{"a":' * depth + b"1" + b"}" * depth
-        data = msgspec.json.encode(_batch([], {}, {"HERE": 1})).replace(b'{"HERE":1}', deep)
-        assert _post(api, data) in (200, 400, 409), depth
 
 
 HOSTILE = [

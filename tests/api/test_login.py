@@ -18,7 +18,6 @@ from starlette.testclient import TestClient
 from holdfast.api import address, login, pages
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.login import Tickets
-from holdfast.files import lock
 from holdfast.settings import secret_file
 from tests.api.live import MAIN, Live, a_url, as_process, run
 from tests.waiting import PATIENCE_SECONDS
@@ -129,14 +128,6 @@ def test_nothing_outside_of_the_folder_is_served(tmp_path: Path, path: str) -> N
     assert answer.status_code in (401, 404) and answer.text != "no"
 
 
-@pytest.mark.requirement("U5")
-def test_an_installation_without_the_page_says_so(tmp_path: Path) -> None:
-    app = FastAPI()
-    pages.join(app, tmp_path)
-    answer = TestClient(app).get("/ui/")
-    assert answer.status_code == 404 and "make dashboard" in answer.text
-
-
 @pytest.mark.requirement("U5", "X5")
 def test_ui_asks_a_running_server_for_a_link_and_leaves_it_running(tmp_path: Path) -> None:
     with as_process(a_url(tmp_path / "a.db"), given_token=False) as live:
@@ -155,14 +146,6 @@ def test_ui_asks_a_running_server_for_a_link_and_leaves_it_running(tmp_path: Pat
         assert refused.returncode == 5 and "token" in refused.stderr
     gone = run("serve", "--link", "--port", str(live.port))
     assert gone.returncode == 5 and "no server runs" in gone.stderr
-
-
-@pytest.mark.requirement("U5")
-def test_ui_without_a_port_asks_the_server_that_runs_on_another_one(tmp_path: Path) -> None:
-    with as_process(a_url(tmp_path / "a.db"), given_token=False) as live:
-        found = run("ui", "--no-open")
-        assert found.returncode == 0, found.stderr
-        assert found.stdout.startswith(f"http://127.0.0.1:{live.port}/ui/")
 
 
 @pytest.mark.requirement("U5", "X5")
@@ -188,15 +171,6 @@ def _overhear(listener: socket.socket, reply: bytes, told: list[bytes]) -> None:
         wire.settimeout(PATIENCE_SECONDS)
         told.append(wire.recv(65536))
         wire.sendall(reply)
-
-
-@pytest.mark.requirement("U5", "X5")
-def test_a_server_that_ended_leaves_no_lock(tmp_path: Path) -> None:
-    with as_process(a_url(tmp_path / "a.db")) as live:
-        assert live.get("/health").status == 200  # from then on a signal ends it well
-        assert lock.is_held(str(login.lock_file(live.port)))
-        assert live.kill(signal.SIGTERM) == 0
-        assert not login.lock_file(live.port).exists()
 
 
 @pytest.mark.requirement("U5", "X5")

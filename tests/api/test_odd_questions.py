@@ -69,9 +69,3 @@ def test_a_wrong_method_is_answered_with_all_that_are_right(api: TestClient, pat
     for method in set(METHODS) - right:
         assert set(answers[method].headers["allow"].split(", ")) == right
         assert answers[method].json() == {"error": "Method not allowed"}
-
-
-@pytest.mark.requirement("S2")
-def test_the_methods_of_projects_are_named(api: TestClient) -> None:
-    assert api.delete("/api/projects").headers["allow"] == "GET, POST"
-    assert api.put(f"/api/requests/{NOWHERE}").headers["allow"] == "DELETE, GET, PATCH"

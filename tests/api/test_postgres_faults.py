@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.engine import make_url
 
 from holdfast.api import database
 from holdfast.hub.ingest import background
@@ -32,15 +29,6 @@ def _do(url: str, *statements: str) -> None:
     engine.dispose()
 
 
-def _hang_up(url: str) -> None:
-    """What was set for a role or a database holds for new connections."""
-    _do(
-        url,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE starts_with(application_name, 'holdfast') AND datname = current_database()",
-    )
-
-
 @pytest.fixture
 def live(postgres_url: str) -> Iterator[Live]:
     store = Store.open(postgres_url)
@@ -55,78 +43,6 @@ def _post(live: Live, path: str) -> Answered:
 
 def _comes_back(live: Live, path: str) -> None:
     until(lambda: _post(live, path).status in (200, 201, 409))
-
-
-def test_one_that_takes_no_writes_is_said_and_reading_goes_on(
-    live: Live, postgres_url: str
-) -> None:
-    assert _post(live, "/before").status == 201
-    name = make_url(postgres_url).database
-    _do(postgres_url, f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
-    _hang_up(postgres_url)
-    until(lambda: "may not be written to" in _post(live, "/now").json().get("error", ""))
-    assert _post(live, "/now").status == 503
-    assert live.get("/api/projects").json()["projects"][0]["path"] == "/before"
-    back = f'ALTER DATABASE "{name}" RESET default_transaction_read_only'
-    _do(postgres_url, "SET default_transaction_read_only = off", back)
-    _hang_up(postgres_url)
-    _comes_back(live, "/after")
-
-
-@contextmanager
-def _role(postgres_url: str, options: str) -> Iterator[str]:
-    """The address, for a role of its own."""
-    name = "holdfast_weak"
-    _do(
-        postgres_url,
-        f"CREATE ROLE {name} LOGIN {options}",
-        f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {name}",
-        f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO {name}",
-    )
-    try:
-        yield make_url(postgres_url).set(username=name).render_as_string(hide_password=False)
-    finally:
-        _do(postgres_url, f"DROP OWNED BY {name}", f"DROP ROLE {name}")
-
-
-def test_connections_that_ran_out_are_said_and_there_again(postgres_url: str) -> None:
-    with _role(postgres_url, "CONNECTION LIMIT 2") as url:
-        store = Store.open(url)
-        with in_thread(store) as live:
-            held = sa.create_engine(parse_url(url)).connect()
-            statuses: list[int] = []
-            threads = [
-                threading.Thread(target=lambda n=n: statuses.append(_post(live, f"/{n}").status))
-                for n in range(10)
-            ]
-            threads += [
-                threading.Thread(target=lambda: statuses.append(live.get("/api/projects").status))
-                for _ in range(10)
-            ]
-            for one in threads:
-                one.start()
-            for one in threads:
-                one.join()
-            assert set(statuses) <= {200, 201, 503}
-            held.close()
-            held.engine.dispose()
-            _comes_back(live, "/after")
-        store.close()
-
-
-def test_a_role_that_may_not_log_in_any_more_is_said(postgres_url: str) -> None:
-    with _role(postgres_url, "") as url:
-        store = Store.open(url)
-        with in_thread(store) as live:
-            assert _post(live, "/before").status == 201
-            _do(postgres_url, "ALTER ROLE holdfast_weak NOLOGIN")
-            _hang_up(postgres_url)
-            until(lambda: "not permitted to log in" in _post(live, "/now").json().get("error", ""))
-            assert live.get("/health").status == 503
-            assert "holdfast_weak" not in live.get("/health").body.decode()
-            _do(postgres_url, "ALTER ROLE holdfast_weak LOGIN")
-            _comes_back(live, "/after")
-        store.close()
 
 
 def test_a_lock_of_another_session_is_waited_for_and_then_said(

@@ -9,9 +9,7 @@ import shutil
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -123,21 +121,6 @@ def test_who_knows_the_token_gets_in_past_600_that_only_hold_on(live: Live, begu
             one.close()
 
 
-@pytest.mark.usefixtures("many_files")
-def test_strangers_push_out_the_oldest_stranger_and_nobody_who_knows_the_token(live: Live) -> None:
-    with live.listening() as heard:
-        heard.block()
-        held = [_connected(live) for _ in range(server.MOST_CONNECTIONS + 50)]
-        try:
-            until(lambda: all(map(_is_closed, held[:50])))
-            assert not _is_closed(held[-1])
-            live.post("/api/projects", {"path": "/w/heard"})
-            assert heard.event()["event"].startswith("project")
-        finally:
-            for one in held:
-                one.close()
-
-
 @pytest.fixture
 def tls_live(sqlite_url: str, tmp_path: Path) -> Iterator[Live]:
     with _serving_tls(sqlite_url, tmp_path) as found:
@@ -197,25 +180,6 @@ def test_a_handshake_that_never_ends_is_given_up(
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
     with _connected(tls_live) as wire:
         assert wire.recv(65536) == b""
-
-
-def test_many_at_once_over_tls_are_all_answered(tls_live: Live) -> None:
-    """A request may come with the end of the handshake; nothing of it is lost or in the open."""
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: _ask_over_tls(tls_live), range(100)))
-    assert set(answers) == {b"HTTP/1.1 200 OK"}
-
-
-def test_a_server_that_ends_waits_for_no_handshake(sqlite_url: str, tmp_path: Path) -> None:
-    with _serving_tls(sqlite_url, tmp_path) as live:
-        held = [_connected(live) for _ in range(5)]
-        assert _ask_over_tls(live) == b"HTTP/1.1 200 OK"
-        assert not any(map(_is_closed, held))
-        began = time.monotonic()
-    assert time.monotonic() - began < 2, "after two seconds it ends in any case"
-    assert all(map(_is_closed, held))
-    for one in held:
-        one.close()
 
 
 def _is_closed(wire: socket.socket) -> bool:

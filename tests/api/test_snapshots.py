@@ -189,18 +189,6 @@ FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 @pytest.mark.requirement("S2", "X7")
 @FUZZ
-@given(snapshot=SNAPSHOTS)
-def test_whatever_was_saved_is_restored(api: TestClient, snapshot: dict[str, Any]) -> None:
-    answer = api.post("/api/compact/save", json={"session_id": "s", **snapshot})
-    assert answer.status_code in (201, 400), answer.text
-    _restored(api, "s")
-    assert api.get("/api/compact/snapshot/s").status_code == 200
-    assert api.get("/api/agent-contexts").status_code == 200
-    assert api.get("/api/context/a", params={"session_id": "s"}).status_code == 200
-
-
-@pytest.mark.requirement("S2", "X7")
-@FUZZ
 @given(snapshot=SNAPSHOTS | VALUES)
 @example(snapshot={"recent_messages": [{"id": ["a", "list"], "content": "x"}]})
 def test_whatever_is_in_the_store_is_restored(api: TestClient, store: Store, snapshot: Any) -> None:
@@ -213,9 +201,3 @@ def test_whatever_is_in_the_store_is_restored(api: TestClient, store: Store, sna
     assert api.get("/api/compact/snapshot/s").status_code == 200
     assert api.get("/api/agent-contexts").status_code == 200
     assert api.get("/api/context/a", params={"session_id": "s"}).status_code == 200
-
-
-@given(snapshot=SNAPSHOTS)
-def test_the_one_form_of_a_snapshot_is_reached_at_once(snapshot: dict[str, Any]) -> None:
-    once = snapshot_form.normalize(snapshot)
-    assert snapshot_form.normalize(once) == once

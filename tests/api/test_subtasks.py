@@ -76,14 +76,6 @@ def test_filters_filter(api: TestClient) -> None:
     assert found(session_id="nobody") == []
 
 
-@pytest.mark.requirement("S2")
-def test_closing_a_session_says_how_many_it_closed(api: TestClient) -> None:
-    a_subtask(api, status="running")
-    closed = api.post("/api/subtasks/close-session", json={"session_id": "s1"})
-    assert (closed.status_code, closed.json()) == (200, {"closed": 1, "session_id": "s1"})
-    assert api.post("/api/subtasks/close-session", json={}).status_code == 400
-
-
 @pytest.mark.requirement("S2", "A1")
 def test_an_agent_is_among_the_contexts_while_it_works(api: TestClient) -> None:
     subtask = a_subtask(api, agent_type="dev", agent_id="a", status="running")
@@ -109,15 +101,3 @@ def test_who_is_at_work_is_agents_or_else_sessions(api: TestClient) -> None:
     assert busy["agents_count"] == 1
     [session] = busy["active_sessions"]
     assert (session["id"], session["project_name"], session["total_tools_used"]) == ("s1", "app", 1)
-
-
-@pytest.mark.requirement("A6")
-def test_a_wave_whose_only_subtask_is_blocked_is_blocked_until_it_goes_on(api: TestClient) -> None:
-    part = a_subtask(api, status="blocked")
-    stands = []
-    for status in ("blocked", "running", "blocked", "completed"):
-        changed = api.patch(f"/api/subtasks/{part['id']}", json={"status": status})
-        assert changed.status_code == 200
-        [wave] = api.get("/api/waves/s1/history").json()["waves"]
-        stands.append(wave["status"])
-    assert stands == ["blocked", "running", "blocked", "completed"]

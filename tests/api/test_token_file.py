@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,13 +61,6 @@ def test_a_file_that_holds_no_token_opens_nothing(live: Live, text: str) -> None
     assert _statuses(live, live.token, text.strip(), "") == [401] * 3
 
 
-def test_a_file_others_may_read_opens_nothing(live: Live) -> None:
-    login.token_file().chmod(0o644)
-    assert _statuses(live, live.token) == [401]
-    login.token_file().chmod(0o600)
-    assert _statuses(live, live.token) == [200]
-
-
 @pytest.mark.requirement("S3")
 def test_a_stream_ends_with_the_token_it_was_asked_with(live: Live) -> None:
     with live.listening() as heard:
@@ -77,24 +69,6 @@ def test_a_stream_ends_with_the_token_it_was_asked_with(live: Live) -> None:
         live.token = OTHER
         assert live.post("/api/projects", {"path": "/w/unheard"}).status == 201
         assert b"unheard" not in heard.answer.read(), "it ends, and says nothing more"
-
-
-@pytest.mark.requirement("S3")
-def test_a_long_look_that_began_with_an_old_token_is_answered_with_401(live: Live) -> None:
-    found: list[int] = []
-    asked = {"Authorization": f"Bearer {live.token}"}
-
-    def look() -> None:
-        found.append(live.ask("GET", "/api/events?wait=30", headers=asked).status)
-
-    waiting = threading.Thread(target=look)
-    waiting.start()
-    _rotate(OTHER)
-    live.token = OTHER
-    while waiting.is_alive():
-        assert live.post("/api/projects", {"path": "/w/unheard"}).status == 201
-        waiting.join(0.05)
-    assert found == [401]
 
 
 def test_a_token_of_the_environment_needs_no_file(

@@ -115,29 +115,6 @@ def _listening(store: Store, asked: list[str]) -> Iterator[None]:
 
 
 @pytest.mark.requirement("A3")
-@pytest.mark.parametrize("to", ["frontend", "a1"])
-def test_what_cannot_be_told_here_takes_no_room_from_what_can(store: Store, to: str) -> None:
-    """Of another project, to the kind; to a subagent, what is about its window alone."""
-    agent = _agent("s1", "a1", "frontend")
-    for _ in range(outbox.MOST_ENTRIES + 1):
-        _post(store, "not for you", "frontend", place="/q")
-        _post(store, "save now", to, topic="checkpoint_trigger")
-    sent = _post(store, "the schema has changed", to)
-    assert _waiting(agent) == [sent]
-
-
-@pytest.mark.requirement("A3", "X6")
-def test_who_was_last_heard_of_in_a_future_that_was_taken_back_is_given_nothing(
-    store: Store,
-) -> None:
-    ghost, agent = _agent("s1", "a1", "frontend"), _agent("s1", "a2", "frontend")
-    with lock_state(ghost) as state:
-        state.at_ms = row_times.now_ms() + 24 * 3_600_000
-    sent = _post(store, "the schema has changed", "frontend")
-    assert (_waiting(ghost), _waiting(agent)) == ([], [sent])
-
-
-@pytest.mark.requirement("A3")
 def test_a_message_of_no_project_stays_with_who_has_it(store: Store) -> None:
     """Of two on two projects that could hear it, whoever has it keeps it."""
     agents = [_agent("s1", "a1", "frontend"), _agent("s2", "a2", "frontend", "/q")]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.events.agent_stop import MOST_AT_END
 from holdfast.window import outbox
-from holdfast.window.outbox import OutboxEntry, add_messages, take_back
+from holdfast.window.outbox import add_messages, take_back
 from holdfast.wire import mark, places
 from tests.board.model import Client, an_entry, hook
 from tests.builders import an_answer
@@ -63,19 +60,6 @@ def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
     assert asleep is not None
     assert asleep.above > 0
     assert asleep.owed == 0
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A3")
-def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
-    entries = [an_entry(n, created_ms=n) for n in range(1, 8)]
-    add_messages(client.folder, entries[::-1], NOW)
-    for _ in range(8):
-        client.step()
-    tags = [one.tag for one in entries]
-    found = [tag for text in client.seen for tag in tags if tag in text]
-    assert found == tags
-    assert max(text.count("[m-") for text in client.seen) == outbox.AT_ONCE
 
 
 @pytest.mark.slow
@@ -143,22 +127,6 @@ def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.requirement("A3")
-def test_a_subagent_that_can_be_told_once_hears_all_of_it(tmp_path: Path) -> None:
-    client = Client(tmp_path, late=False)
-    own: dict[str, Any] = {"agent_id": "a1", "agent_type": "x", "stop_hook_active": False}
-    hook("PostToolUse", client.path, tool_use_id="t0", **own)
-    wide = [replace(an_entry(n, created_ms=n), text=f"{an_entry(n).text} ") for n in range(1, 31)]
-    for one in wide:
-        one.text += "\U0001f9ed" * (outbox.MOST_CHARS - len(one.text))
-    add_messages(str(window(agent="a1")), wide, NOW)
-    said = json.loads(hook("SubagentStop", client.path, **own))
-    told = said["hookSpecificOutput"]["additionalContext"]
-    assert [told.count(one.tag) for one in wide] == [1] * MOST_AT_END + [0] * 10
-    assert len(told.encode("utf-16-le")) // 2 <= 10_000, "the client cuts what is longer"
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A3")
 def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Client) -> None:
     add_messages(client.folder, [an_entry(n, created_ms=n) for n in range(1, 6)], NOW)
     client.step()
@@ -190,12 +158,3 @@ def test_any_bytes_in_an_outbox_leave_the_hook_well(tmp_path: Path, data: bytes)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "outbox.json").write_bytes(data)
     assert isinstance(outbox.turn(str(folder), str(tmp_path / "none"), NOW), list)
-
-
-@pytest.mark.requirement("X6")
-def test_an_outbox_comes_back_as_it_was_left(tmp_path: Path) -> None:
-    box = outbox.WindowOutbox([an_entry(1), an_entry(2)], 7, "m1")
-    outbox.save(str(tmp_path), box)
-    assert outbox.load(str(tmp_path)) == box
-    assert oct(os.stat(tmp_path / "outbox.json").st_mode)[-3:] == "600"  # noqa: PTH116
-    assert all(isinstance(one, OutboxEntry) for one in box.entries)

@@ -30,18 +30,6 @@ def _context(store: Store, **wanted: str) -> Row:
 
 
 @pytest.mark.requirement("S2")
-def test_a_poor_proactive_save_hides_nothing_of_a_rich_one(store: Store) -> None:
-    _save(store, NOW, **RICH)
-    _save(store, NOW + 1, trigger="proactive", context_summary="Guardian save at 1050KB")
-    newest = _save(store, NOW + 2, trigger="auto", key_decisions=["a second format"])
-    merged = store.read(lambda c: agent_contexts.latest_snapshot(c, "s1"))
-    assert merged is not None
-    assert merged["id"] == newest["id"]
-    assert merged["role_context"] == {**RICH, "key_decisions": ["a second format"]}
-    assert merged["progress_summary"] == RICH["context_summary"]
-
-
-@pytest.mark.requirement("S2")
 def test_an_automatic_summary_is_better_than_none(store: Store) -> None:
     _save(store, NOW, trigger="guard", context_summary="saved at 70 %", key_decisions=[])
     merged = store.read(lambda c: agent_contexts.latest_snapshot(c, "s1"))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
 
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError
 from holdfast.hub.store import schema as damage
@@ -121,14 +120,6 @@ def test_a_file_by_another_name_is_never_moved(tmp_path: Path) -> None:
     assert diary.exists()
 
 
-def test_two_damaged_in_one_second_are_both_kept(database: Path) -> None:
-    kept = set()
-    for _ in range(3):
-        _no_database(database)
-        kept.add(damage.set_aside_if_damaged(f"sqlite:///{database}"))
-    assert len(kept) == 3
-
-
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
@@ -144,26 +135,8 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
     """Else a healthy database would be set aside."""
     from sqlalchemy.exc import OperationalError
 
-    from holdfast.hub.store.engine import translate_error
-
     error = translate_error(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(error) is kind
-
-
-@pytest.mark.requirement("X6")
-def test_the_words_of_a_row_are_never_taken_for_damage() -> None:
-    """PostgreSQL quotes what it refuses."""
-    from psycopg.errors import UniqueViolation
-
-    told = UniqueViolation("Key (path)=(malformed, disk is full, 25006) already exists.")
-    error = IntegrityError("INSERT", {}, told)
-    assert translate_error(error) is error
-
-
-def test_a_folder_in_its_place_is_said_as_what_it_is(tmp_path: Path) -> None:
-    (tmp_path / "holdfast.db").mkdir()
-    with pytest.raises(Denied, match="cannot be opened"):
-        Store.open(f"sqlite:///{tmp_path / 'holdfast.db'}")
 
 
 def test_damage_met_while_serving_is_kept_in_mind_until_the_file_is_another(filled: Path) -> None:

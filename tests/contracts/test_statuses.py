@@ -78,17 +78,6 @@ def test_what_somebody_said_of_a_task_stands_until_a_subtask_is_taken_up(store: 
     assert _stands(store, task) == ("paused", None)
 
 
-@pytest.mark.requirement("A1")
-def test_a_task_is_over_when_the_last_open_subtask_goes(store: Store) -> None:
-    task = a_task(store, a_request(store))
-    done, left = a_subtask(store, task), a_subtask(store, task)
-    _set(store, done, "completed")
-    store.write(lambda c: subtasks.remove(c, left["id"], NOW + 2))
-    assert _stands(store, task) == ("completed", NOW + 2)
-    store.write(lambda c: subtasks.remove(c, done["id"], NOW + 3))
-    assert _stands(store, task) == ("completed", NOW + 2)
-
-
 @pytest.mark.requirement("A1", "A6")
 @pytest.mark.parametrize("by", ["close", "cleanup"])
 def test_a_session_that_ends_fails_what_was_under_way_in_it(store: Store, by: str) -> None:

@@ -7,43 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, projects, requests, sessions, tasks, waves
+from holdfast.hub.tree import actions, projects, requests, tasks, waves
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, count_of, told
-
-
-@pytest.mark.requirement("A1")
-def test_a_request_makes_its_session_known(store: Store) -> None:
-    request = a_request(store, "s1", metadata={"a": 1})
-    assert (request["status"], request["prompt_type"]) == ("active", "other")
-    session = store.read(lambda c: sessions.get(c, "s1"))
-    assert session["project_id"] == request["project_id"]
-    with pytest.raises(NotThere, match="Project"):
-        store.write(lambda c: requests.add(c, {**request, "project_id": "nowhere"}, NOW))
-
-
-@pytest.mark.requirement("A1")
-def test_completing_a_request_notes_when_and_taking_it_up_again_forgets_it(store: Store) -> None:
-    request = a_request(store, metadata={"a": 1, "b": 1})
-    given = {"status": "completed", "metadata": {"b": 2}}
-    done = store.write(lambda c: requests.change(c, request["id"], given, NOW + 5))
-    assert (done["completed_ms"], done["metadata"]) == (NOW + 5, {"a": 1, "b": 2})
-    again = store.write(lambda c: requests.change(c, request["id"], {"status": "active"}, NOW + 9))
-    assert again["completed_ms"] is None
-    assert store.read(lambda c: requests.get(c, request["id"])) == again
-    with pytest.raises(Refused, match="No update fields"):
-        store.write(lambda c: requests.change(c, request["id"], {}, NOW))
-
-
-@pytest.mark.requirement("A6")
-def test_the_next_wave_is_the_highest_and_one_more(store: Store) -> None:
-    request = a_request(store)
-    numbers = [a_task(store, request)["wave_number"] for _ in range(2)]
-    numbers += [a_task(store, request, wave_number=7)["wave_number"]]
-    numbers += [a_task(store, request)["wave_number"]]
-    assert numbers == [0, 1, 7, 8]
-    assert a_task(store, a_request(store))["name"] == "Wave 0"
 
 
 @pytest.mark.requirement("A6", "A4")
@@ -93,17 +59,6 @@ def test_waves_go_one_after_the_other(store: Store) -> None:
     assert store.read(lambda c: waves.of_session(c, "unknown")) == []
 
 
-@pytest.mark.requirement("A6")
-def test_a_wave_goes_with_its_last_task(store: Store) -> None:
-    request = a_request(store)
-    first, second = a_task(store, request), a_task(store, request)
-    store.write(lambda c: tasks.remove(c, first["id"], NOW))
-    found = store.read(lambda c: waves.of_session(c, "s1"))
-    assert [wave["wave_number"] for wave in found] == [second["wave_number"]]
-    store.write(lambda c: requests.remove(c, request["id"], NOW))
-    assert store.read(lambda c: waves.of_session(c, "s1")) == []
-
-
 @pytest.mark.requirement("A1")
 @pytest.mark.parametrize("what", ["request", "task", "project"])
 def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, what: str) -> None:
@@ -146,11 +101,3 @@ def test_every_change_is_told_with_its_place(store: Store) -> None:
     ]
     place = {(row["project_id"], row["session_id"]) for row in told(store, "task")}
     assert place == {(request["project_id"], "s1")}
-
-
-@pytest.mark.requirement("A1")
-def test_a_change_that_is_refused_leaves_nothing(store: Store) -> None:
-    before = len(told(store))
-    with pytest.raises(NotThere, match="Request not found"):
-        store.write(lambda c: tasks.add(c, {"request_id": "none"}, NOW))
-    assert len(told(store)) == before

@@ -6,10 +6,9 @@ from collections import Counter
 from typing import TypeAlias
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hub.tree.waves import SETTLED, judge
+from holdfast.hub.tree.waves import judge
 
 Tasks: TypeAlias = list[tuple[int, str]]
 STATUSES = ("pending", "running", "paused", "blocked", "completed", "failed")
@@ -46,24 +45,3 @@ def _tallied(tasks: Tasks) -> dict[int, Counter[str]]:
 )
 def test_how_tasks_stand_says_how_waves_stand(tasks: Tasks, verdict: dict[int, str]) -> None:
     assert judge(_tallied(tasks)) == verdict
-
-
-@pytest.mark.requirement("A6")
-@given(TASKS)
-def test_a_wave_is_settled_exactly_when_all_its_tasks_are_over(
-    tasks: Tasks,
-) -> None:
-    for number, status in judge(_tallied(tasks)).items():
-        told = {one for wave, one in tasks if wave == number}
-        assert (status in SETTLED) == (told <= SETTLED)
-        assert (status == "completed") == (told == {"completed"})
-
-
-@pytest.mark.requirement("A6")
-@given(TASKS)
-def test_nothing_waits_right_behind_waves_that_are_completed(tasks: Tasks) -> None:
-    verdict = judge(_tallied(tasks))
-    for number, status in verdict.items():
-        before = [verdict[n] for n in verdict if n < number]
-        if before and set(before) == {"completed"}:
-            assert status != "pending"

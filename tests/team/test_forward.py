@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from contextlib import suppress
@@ -66,42 +65,6 @@ def test_a_batch_sent_twice_is_taken_once(server: TeamServer, store: Store) -> N
     assert store.read(arrived) == {"a": list(range(5))}
 
 
-def test_two_at_once_bring_the_same_and_one_is_taken(server: TeamServer, store: Store) -> None:
-    """A call that seemed lost and its repetition may be under way together."""
-    told = _source(a=5)
-    batch = told.encode(told.gather("a", {}), {})
-    found: list[int] = []
-    threads = [
-        threading.Thread(
-            target=lambda: found.append(connection.call(server, "/api/intake", batch)[0])
-        )
-        for _ in range(6)
-    ]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert sorted(found) == [200, 409, 409, 409, 409, 409]
-    assert store.read(arrived) == {"a": list(range(5))}
-
-
-NO_BATCHES: list[object] = [
-    {},
-    [],
-    {"source": "a"},
-    {"source": "", "since": {}, "until": {}, "deeds": []},
-    {"source": "a", "since": 3, "until": {}, "deeds": []},
-    {"source": "a", "since": {}, "until": {}, "deeds": [], "version": 2},
-    {"source": "a\x00", "since": {}, "until": {}, "deeds": []},
-]
-
-
-def test_what_is_no_batch_is_refused(server: TeamServer) -> None:
-    for body in NO_BATCHES:
-        status, answer = connection.call(server, "/api/intake", json.dumps(body).encode())
-        assert (status, answer["error"]) == (400, "Validation failed"), body
-
-
 def _unused_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:
         return int(found.getsockname()[1])
@@ -132,13 +95,6 @@ def test_a_hook_gives_a_slow_server_only_what_is_left_of_its_time() -> None:
 
     with answering() as server:
         until(is_given_up)
-
-
-def test_a_server_that_drips_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "CALL_SECONDS", 0.3)
-    with answering(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000, drip=True) as server:
-        assert not forward(server, _source(a=3)).whole
-        assert connection.health(server.url).is_down(connection.now_ms())
 
 
 @pytest.mark.parametrize(

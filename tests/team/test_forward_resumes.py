@@ -15,10 +15,9 @@ import pytest
 from holdfast.hub.ingest import gather
 from holdfast.hub.team import connection
 from holdfast.hub.team import forward as forwarding
-from holdfast.hub.team.connection import NoServer, TeamServer
+from holdfast.hub.team.connection import TeamServer
 from holdfast.hub.team.forward import LocalSource, forward
 from holdfast.wire import log
-from tests.api.live import TOKEN
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
 from tests.team.fakes import Source
@@ -39,13 +38,6 @@ def test_a_yes_that_is_no_intake_s_means_not_sent(body: bytes) -> None:
     assert (done.batches, done.whole) == (0, False)
     assert "not as an intake does" in done.words
     assert connection.health(server.url).is_down(connection.now_ms())
-
-
-def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
-    known = connection.ConnectionHealth(
-        "https://h", refused={"a": connection.now_ms() + 300 * DAY * 1000}
-    )
-    assert not forwarding._is_paused(known, "a")
 
 
 def test_a_window_is_quiet_once_all_of_it_was_sent() -> None:
@@ -69,13 +61,6 @@ def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: TeamServe
         assert forward(before, told, seconds=9).whole
         assert forward(before, told, seconds=9).batches == 0
     assert forward(server, told, seconds=9).batches == 1
-
-
-def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: TeamServer) -> None:
-    known = connection.ConnectionHealth(server.url, refused={"gone": connection.now_ms() + 1000})
-    connection.remember(known)
-    assert forward(server, Source({"a": [0]})).whole
-    assert connection.health(server.url).refused == {}
 
 
 def test_one_the_server_stumbles_over_is_not_the_first_again(server: TeamServer) -> None:
@@ -103,14 +88,6 @@ def test_one_that_cannot_be_read_holds_up_no_other(server: TeamServer, error: Ex
     assert (done.batches, done.whole) == (1, False)
     assert done.words == f"broken was not read: {error}"
     assert "broken was not read" in Path(log.path()).read_text()
-
-
-@pytest.mark.parametrize("url", ["https://h:99999", "https://h:x/", "http://[::1", "https://h:-1"])
-def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDFAST_SERVER", url)
-    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-    with pytest.raises(NoServer, match="no address"):
-        connection.server()
 
 
 def test_two_machines_with_one_session_are_two_sources(

@@ -15,7 +15,6 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.hub.team.forward import LocalSource, forward
-from holdfast.hub.tree import projects
 from holdfast.window import outbox
 from holdfast.window.state import lock_state
 from holdfast.wire import places
@@ -161,21 +160,6 @@ def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
     assert HOUR_MS - 60_000 < entry.expires_ms - now <= HOUR_MS
 
 
-def test_one_odd_window_keeps_no_message_from_the_others(
-    live: Process, server: TeamServer, client: Client
-) -> None:
-    secret = places.window("s3")
-    with lock_state(secret) as state:
-        state.session_id, state.at_ms = (
-            "ghp_0123456789abcdefghijABCDEFGHIJ012345",
-            row_times.now_ms(),
-        )
-    sent = _post(live, to_agent="s1")
-    assert forward(server, LocalSource()).messages == 1
-    client.step()
-    assert _times(client, sent) == 1
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -190,20 +174,6 @@ def test_an_answer_that_is_none_leaves_everything_as_it_is(client: Client, answe
     with answering(head + data) as stranger, pytest.raises(NoAnswer, match="not with messages"):
         message_client.exchange(stranger, row_times.now_ms(), connection.CALL_SECONDS)
     assert not outbox.is_there(client.folder)
-
-
-def test_an_older_server_that_carries_no_messages_is_sent_to_as_ever(client: Client) -> None:
-    with answering(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n") as older:
-        assert message_client.exchange(older, row_times.now_ms(), connection.CALL_SECONDS) == 0
-
-
-def test_a_message_of_another_project_is_for_nobody_here(
-    live: Process, server: TeamServer, client: Client
-) -> None:
-    elsewhere = live.post("/api/projects", {"path": "/elsewhere", "name": "e"})
-    assert elsewhere.status in (200, 201)
-    _post(live, project_id=projects.id_of("/elsewhere"))
-    assert forward(server, LocalSource()).messages == 0
 
 
 @pytest.mark.requirement("U3")

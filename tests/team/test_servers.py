@@ -65,33 +65,6 @@ def test_a_server_killed_again_and_again_loses_and_doubles_nothing(
     assert store.read(arrived) == {name: list(range(2000)) for name in "ab"}
 
 
-@pytest.mark.nightly
-def test_two_servers_on_one_database_take_from_many_at_once(postgres_url: str) -> None:
-    """Each sender speaks now with one, now with the other."""
-    told = Source({f"s{n}": list(range(60)) for n in range(6)})
-    with (
-        as_process(postgres_url, program=PROGRAM, environ=IN_COPY) as one,
-        as_process(postgres_url, program=PROGRAM, environ=IN_COPY) as two,
-    ):
-        errors: list[BaseException] = []
-        threads = [
-            threading.Thread(target=_send, args=(told, source, [one.port, two.port], errors))
-            for source in [*told.deeds, *told.deeds]
-        ]
-        with one.listening() as heard:
-            heard.block()
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert not errors
-            two.post("/api/projects", {"path": "/from/two"})
-            assert heard.event()["body"] == {"path": "/from/two"}
-    store = Store.open(postgres_url)
-    assert store.read(arrived) == {f"s{n}": list(range(60)) for n in range(6)}
-    store.close()
-
-
 def _send(told: Source, source: str, ports: list[int], errors: list[BaseException]) -> None:
     try:
         position: dict[str, int] = {}
@@ -106,20 +79,6 @@ def _send(told: Source, source: str, ports: list[int], errors: list[BaseExceptio
 
 
 EVENTS = ["UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PreCompact"]
-
-
-@pytest.mark.parametrize("event", EVENTS)
-def test_no_event_somebody_waits_for_speaks_to_the_server(
-    tmp_path: Path, event: str, own_home: Path
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(0.05)
-        path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
-        own = {"source": "startup"} if event == "SessionStart" else {}
-        fire(event, path, environ=_named(listener), **own)
-        with pytest.raises(TimeoutError):
-            listener.accept()
-    assert not (own_home / ".holdfast" / "server.json").exists()
 
 
 def _named(listener: socket.socket) -> dict[str, str]:
