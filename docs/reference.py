@@ -176,7 +176,12 @@ def _route(one: APIRoute) -> str:
 
 
 def _query(asked: Dependant) -> str:
-    return ", ".join(_named(one.alias, one.field_info.is_required()) for one in asked.query_params)
+    """A parameter may be a model, whose fields are the parameters then."""
+    known = {}
+    for one in asked.query_params:
+        fields = getattr(one.field_info.annotation, "model_fields", {one.alias: one.field_info})
+        known |= {name: field.is_required() for name, field in fields.items()}
+    return ", ".join(_named(name, required) for name, required in known.items())
 
 
 def _body(one: APIRoute) -> str:
