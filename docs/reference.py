@@ -177,7 +177,7 @@ def _route(one: APIRoute) -> str:
 
 def _query(asked: Dependant) -> str:
     """A parameter may be a model, whose fields are the parameters then."""
-    known = {}
+    known: dict[str, bool] = {}
     for one in asked.query_params:
         fields = getattr(one.field_info.annotation, "model_fields", {one.alias: one.field_info})
         known |= {name: field.is_required() for name, field in fields.items()}

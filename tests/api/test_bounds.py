@@ -17,8 +17,8 @@ def test_no_body_is_looked_through_for_long(api: TestClient) -> None:
         refused = api.post("/api/actions", json={**action, **odd})
         assert (refused.status_code, list(refused.json()["details"])) == (400, list(odd))
     project = post(api, "project", path="/w/app")
-    whole = {"project_id": project["id"], "from_agent": "a", "topic": "t"}
-    large = {**whole, "content": {"a": [LONG] * 2}}
+    whole = {"project_id": project["id"], "from_agent": "a", "topic": "task.created"}
+    large = {**whole, "content": {"a": [LONG] * 3}}
     assert api.post("/api/messages", json=large).status_code == 400
     assert api.post("/api/actions", json={**action, "input": LONG[:200_000]}).status_code == 201
 
@@ -26,5 +26,5 @@ def test_no_body_is_looked_through_for_long(api: TestClient) -> None:
 @pytest.mark.requirement("X5")
 def test_many_long_texts_are_as_bad_as_one(api: TestClient) -> None:
     task = {"id": "1", "description": LONG[:150_000], "status": "running"}
-    refused = api.post("/api/compact/save", json={"session_id": "s", "active_tasks": [task] * 3})
+    refused = api.post("/api/compact/save", json={"session_id": "s", "active_tasks": [task] * 4})
     assert (refused.status_code, list(refused.json()["details"])) == (400, ["active_tasks"])

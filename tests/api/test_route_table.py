@@ -9,7 +9,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from holdfast.api.app import ROUTERS, Listed, RouteTable
+from holdfast.api.app import ROUTERS, Listed
 
 START = "import sys, holdfast.api.server; print(*(m for m in sys.modules if '.api.routes.' in m))"
 
@@ -26,13 +26,6 @@ def test_every_route_is_below_an_address_of_its_router(listed: Listed) -> None:
 def test_the_server_starts_without_any_routes() -> None:
     done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
-
-
-def test_only_the_routes_at_the_address_are_tried() -> None:
-    table = RouteTable(ROUTERS)
-    here = {one.path for one in table.routes_at("/api/claims/x") if isinstance(one, APIRoute)}
-    assert here and all(path.startswith("/api/claims") for path in here)
-    assert table.routes_at("/api/claimsandmore") == table.routes_at("/api") == []
 
 
 def test_a_wrong_method_is_told_the_right_ones(api: TestClient) -> None:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.hub import ids
 from holdfast.hub.store.tables import audit
+from holdfast.hub.team.forward import LocalSource
 
 AT_ONCE = 10
 
@@ -41,8 +42,8 @@ class DiesOnce:
         await self._app(scope, receive, last)
 
 
-@dataclass(slots=True)
-class Source:
+@dataclass
+class Source(LocalSource):
     """Numbers to tell, by source; gathered ten at a time."""
 
     deeds: dict[str, list[int]] = field(default_factory=dict)

@@ -63,16 +63,7 @@ def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: TeamServe
     assert forward(server, told, seconds=9).batches == 1
 
 
-def test_one_the_server_stumbles_over_is_not_the_first_again(server: TeamServer) -> None:
-    """Else everything behind it would wait for good."""
-    with answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n") as other:
-        told = Source({"a": [0], "b": [0], "c": [0]})
-        for first in ("b", "c", "a"):
-            forward(other, told)
-            assert connection.health(other.url).resume_at == first
-
-
-@dataclass(slots=True)
+@dataclass
 class OneIsBroken(Source):
     error: Exception = field(default_factory=Exception)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -28,9 +27,9 @@ if TYPE_CHECKING:  # older releases of FastAPI have no telemetry
     from fastapi.telemetry import TelemetryConfig
 
 
-class Listed:
-    """The router of a module in `routes/`, and the addresses of its routes: the first two parts of
-    their paths."""
+class Listed(BaseRoute):
+    """The routes of a module in `routes/`, and their addresses: the first two parts of their
+    paths. For the framework it is one route, which hands each request to the one that it is for."""
 
     def __init__(self, name: str, *addresses: str) -> None:
         self.name = name
@@ -41,6 +40,23 @@ class Listed:
         router = importlib.import_module(f"{routes.__name__}.{self.name}").router
         assert isinstance(router, responses.Router)
         return router.routes
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return the first route that fits, else the first that fits but for its method."""
+        fitting: tuple[Match, Scope] = Match.NONE, {}
+        if "/".join(scope["path"].split("/", 3)[:3]) not in self.addresses:
+            return fitting
+        for route in self.routes:
+            match, child_scope = route.matches(scope)
+            if match is Match.FULL:
+                return match, child_scope
+            if fitting[0] is Match.NONE:
+                fitting = match, child_scope
+        return fitting
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """`scope["route"]` is what `matches` found."""
+        await scope["route"].handle(scope, receive, send)
 
 
 ROUTERS = (  # in the order in which they are tried and described
@@ -72,44 +88,6 @@ ROUTERS = (  # in the order in which they are tried and described
     Listed("machine.history", "/api/history", "/api/usage"),
     Listed("machine.health", "/api/machine"),
 )
-
-
-class RouteTable(BaseRoute):
-    """One route for the framework, which hands each request to the route that it is for. Only the
-    routes at the address of a request are tried."""
-
-    def __init__(self, routers: Sequence[Listed]) -> None:
-        self._routers = routers
-        self._loaded: dict[str, list[BaseRoute]] = {}
-        self._addresses = {address for router in routers for address in router.addresses}
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return the first route that fits, else the first that fits but for its method."""
-        fitting: tuple[Match, Scope] = Match.NONE, {}
-        for route in self.routes_at(scope["path"]):
-            match, child_scope = route.matches(scope)
-            if match is Match.FULL:
-                return match, child_scope
-            if fitting[0] is Match.NONE:
-                fitting = match, child_scope
-        return fitting
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """`scope["route"]` is what `matches` found."""
-        await scope["route"].handle(scope, receive, send)
-
-    def routes_at(self, path: str) -> list[BaseRoute]:
-        address = address_of(path)
-        if address in self._addresses and address not in self._loaded:
-            here = (router for router in self._routers if address in router.addresses)
-            known = (route for router in here for route in router.routes)
-            at_address = [one for one in known if address_of(getattr(one, "path", "")) == address]
-            self._loaded[address] = at_address
-        return self._loaded.get(address, [])
-
-
-def address_of(path: str) -> str:
-    return "/".join(path.split("/", 3)[:3])
 
 
 # FastAPI can report every request to a collector that the environment names: nothing of ours does.
@@ -150,8 +128,7 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
     app.state.started = time.monotonic()
     put_behind(app, store)
     responses.install(app)
-    app.state.route_table = RouteTable(ROUTERS)
-    app.router.routes.append(app.state.route_table)
+    app.router.routes += ROUTERS
     pages.join(app)
     app.state.tickets = Tickets(token)
     return app

@@ -57,7 +57,6 @@ class ConnectionHealth:
     down_until_ms: int = 0
     words: str = ""
     sent: int = 0
-    resume_at: str = ""  # the source to begin with next time
     refused: dict[str, int] = field(default_factory=dict)  # source: do not send it before this time
 
     def is_down(self, now_ms: int) -> bool:

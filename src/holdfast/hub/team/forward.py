@@ -8,10 +8,11 @@ The asynchronous hook and `holdfast db forward` run this; no session waits for i
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -25,7 +26,7 @@ from holdfast.wire.errors import HoldfastError
 
 
 class LocalSource:
-    """The spools, transcripts, checkpoints and audit log of this machine, as a `ForwardQueue`."""
+    """The spools, transcripts, checkpoints and audit log of this machine, to be sent."""
 
     def sources(self) -> Sequence[str]:
         return gather.sources()
@@ -84,15 +85,6 @@ LATE_SECONDS = 60.0  # a transcript may still be written after the last line of 
 PATH = "/api/intake"
 
 
-class ForwardQueue(Protocol):
-    """What this machine has to send; `LocalSource` implements it."""
-
-    def sources(self) -> Sequence[str]: ...
-    def gather(self, source: str, position: Position) -> Any: ...
-    def encode(self, batch: Any, since: Position) -> bytes: ...
-    def modified_at(self, source: str) -> float | None: ...  # seconds since 1970, if known
-
-
 @dataclass(slots=True)
 class Forwarded:
     batches: int = 0
@@ -119,7 +111,7 @@ def forward_from_hook(now_ms: int, *, patience: float = 0.0) -> None:
 
 
 def forward(
-    server: TeamServer, queue: ForwardQueue, *, seconds: float | None = None, patience: float = 0.0
+    server: TeamServer, queue: LocalSource, *, seconds: float | None = None, patience: float = 0.0
 ) -> Forwarded:
     """Send everything new, or as much as fits in this many seconds.
 
@@ -147,28 +139,24 @@ def forward(
 
 def _send_all(
     server: TeamServer,
-    queue: ForwardQueue,
+    queue: LocalSource,
     known: ConnectionHealth,
     done: Forwarded,
     end: float | None,
 ) -> bool:
     sources = queue.sources()
     known.refused = {name: until for name, until in known.refused.items() if name in sources}
-    turns = _rotate(known.resume_at, sources)
-    for source, following in zip(turns, [*turns[1:], *turns[:1]], strict=True):
+    for source in random.sample(sources, len(sources)):  # a busy one must not delay the others
         if end is not None and (_is_paused(known, source) or _is_quiet(known, queue, source)):
             continue
-        known.resume_at = following  # if the server fails on this source
         if not _try_source(server, queue, source, known, done, end):
-            known.resume_at = source
             return False
-    known.resume_at = ""
     return not known.refused and not done.unread
 
 
 def _try_source(
     server: TeamServer,
-    queue: ForwardQueue,
+    queue: LocalSource,
     source: str,
     known: ConnectionHealth,
     done: Forwarded,
@@ -191,7 +179,7 @@ def _try_source(
 
 def _send_source(
     server: TeamServer,
-    queue: ForwardQueue,
+    queue: LocalSource,
     source: str,
     known: ConnectionHealth,
     done: Forwarded,
@@ -256,16 +244,10 @@ def _is_paused(known: ConnectionHealth, source: str) -> bool:
     return now < known.refused.get(source, 0) <= now + REFUSED_MS  # else the clock was set back
 
 
-def _is_quiet(known: ConnectionHealth, queue: ForwardQueue, source: str) -> bool:
+def _is_quiet(known: ConnectionHealth, queue: LocalSource, source: str) -> bool:
     """Return whether the source was sent well after its last change: nothing to gather."""
     modified = queue.modified_at(source)
     whole_s = load_positions(known.url, source).whole_s
     if whole_s > time.time() + LATE_SECONDS:
         return False  # the clock was set back since
     return modified is not None and modified + LATE_SECONDS < whole_s
-
-
-def _rotate(first: str, sources: Sequence[str]) -> list[str]:
-    """Start where the last run ended, so that a busy source cannot delay those after it."""
-    at = sources.index(first) if first in sources else 0
-    return [*sources[at:], *sources[:at]]

@@ -8,7 +8,6 @@ task is in `active_tasks`. Items stay as they were saved.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -20,7 +19,6 @@ SNAPSHOT = "compact-snapshot"
 AUTOMATIC = ("proactive", "guard", "monitor", "watcher")
 LISTS = ("active_tasks", "modified_files", "key_decisions")
 MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
-MOST_TREE_CHARS = 100_000  # of the 400,000 that a field may hold; 1,000 subtasks are 436,000
 
 
 def normalize(snapshot: Any) -> dict[str, Any]:
@@ -68,8 +66,8 @@ def recent_actions(value: Any) -> Items:
 
 
 def work_tree(value: Any) -> dict[str, Any]:
-    """Return the project with its requests, once: the API returns them at the top and again inside.
-    Of a large tree, only the branches with something open are kept."""
+    """Return the project with its requests, once: the API returns them at the top and again
+    inside."""
     tree: dict[str, Any] = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         tree = {"requests": value}
@@ -77,10 +75,7 @@ def work_tree(value: Any) -> dict[str, Any]:
     if isinstance(inner, dict):
         about = {name: one for name, one in inner.items() if name != "requests"}
         tree = {"project": about, "requests": inner.get("requests")}
-    if len(json.dumps(tree, default=str)) <= MOST_TREE_CHARS:
-        return tree
-    branches = map(_open_branch, _below(tree, "requests"))
-    return {**tree, "requests": [one for one in branches if one["tasks"]]}
+    return tree
 
 
 def open_tasks(tree: Mapping[str, Any], session_id: Any) -> Iterator[dict[str, Any]]:
@@ -172,16 +167,6 @@ def _as_task(row: dict[str, Any]) -> dict[str, Any]:
         "status": _field(row, "status"),
         "agent_type": _field(row, "agent_type"),
     }
-
-
-def _open_branch(request: dict[str, Any]) -> dict[str, Any]:
-    tasks = []
-    for task in _below(request, "tasks"):
-        parts = _below(task, "subtasks")
-        left = [part for part in parts if is_open(part)]
-        if left or (is_open(task) and not parts):
-            tasks.append({**task, "subtasks": left})
-    return {**request, "tasks": tasks}
 
 
 def _below(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
