@@ -110,7 +110,7 @@ def test_without_its_transcript_a_compaction_is_told_as_far_as_the_hooks_told_it
 ) -> None:
     script = _compacted(tmp_path, "Work goes on.")
     freed = {"event": FREED, "at_ms": START_MS + script.now_ms, "session_id": "s1", "agent_id": ""}
-    audit.add({**freed, "not_found": 2})
+    audit.add({**freed, "number": 1, "not_found": 2})
     sync(store)
     script.transcript.unlink()
     found = api.get("/api/compactions/s1/1").json()

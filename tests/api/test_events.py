@@ -18,6 +18,9 @@ pytestmark = pytest.mark.requirement("S3")
 NOW = 1_700_000_000_000
 
 
+AS_PAGE = {"Accept": "application/json"}
+
+
 @pytest.fixture
 def live(store: Store) -> Iterator[Live]:
     with in_thread(store) as found:
@@ -78,18 +81,18 @@ def test_other_processes_are_heard(live: Live, store_url: str) -> None:
 
 def test_a_page_for_those_who_cannot_listen(live: Live, store: Store) -> None:
     _announce(store, 7)
-    page = live.get("/api/events?wait=0&limit=3").json()
+    page = live.get("/api/events?limit=3", **AS_PAGE).json()
     assert [one["id"] for one in page["events"]] == [1, 2, 3]
     assert (page["count"], page["last"], page["more"], page["missed"]) == (3, 3, True, False)
-    page = live.get(f"/api/events?after={page['last']}", Accept="application/json").json()
+    page = live.get(f"/api/events?after={page['last']}", **AS_PAGE).json()
     assert [one["id"] for one in page["events"]] == [4, 5, 6, 7]
-    page = live.get("/api/events?wait=0&kind=none&limit=1").json()
+    page = live.get("/api/events?kind=none&limit=1", **AS_PAGE).json()
     assert (page["events"], page["last"]) == ([], 7), "it moves on past what nobody wanted"
-    assert live.get("/api/events?wait=0&after=99").json()["last"] == 7
+    assert live.get("/api/events?after=99", **AS_PAGE).json()["last"] == 7
 
 
 def test_a_question_that_does_not_fit_is_refused(live: Live) -> None:
-    for query in ("after=-1", "after=x", "wait=99", "limit=0", "limit=9999", "kind=", "kind=%00"):
+    for query in ("after=-1", "after=x", "limit=0", "limit=9999", "kind=", "kind=%00"):
         answer = live.get(f"/api/events?{query}")
         assert (answer.status, answer.json()["error"]) == (400, "Invalid query parameters")
 

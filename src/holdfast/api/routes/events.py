@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -83,50 +82,23 @@ async def get(
     project_id: Name | None = None,
     session_id: Name | None = None,
     kind: Name | None = None,
-    wait: Annotated[int, Query(ge=0, le=25)] | None = None,
     limit: fields.LargeLimit = 100,
     last_event_id: Annotated[LastId, Header()] = None,
 ) -> Response:
-    """A stream without an end. With `wait` (seconds), or `Accept: application/json`, a page. A
-    stream begins now, a page with the oldest stored event, unless `after` or `Last-Event-ID` is
-    given."""
+    """A stream without an end; with `Accept: application/json`, a page. A stream begins now, a page
+    with the oldest stored event, unless `after` or `Last-Event-ID` is given."""
     wanted = EventFilter(project_id, session_id, kind)
     begin = last_event_id if last_event_id is not None else after
     accepts = request.headers.get("accept", "")
-    if wait is not None or ("json" in accepts and "event-stream" not in accepts):
-        return await _page(db, hub, begin or 0, wanted, limit, wait or 0)
+    if "json" in accepts and "event-stream" not in accepts:
+        found = await db.read(lambda c: event_log.list_since(c, begin or 0, wanted, limit))
+        events = EventRow.of_each(found.rows)
+        counts = {"count": len(events), "limit": limit, "last": found.last}
+        return respond({"events": events, **counts, "more": found.more, "missed": found.missed})
     hub.expect_room()
     if begin is None:
         begin = await db.read(event_log.newest_id)
     return _Stream(db, hub, begin, wanted)
-
-
-async def _page(
-    db: Database, hub: Hub, after: int, wanted: EventFilter, limit: int, wait: int
-) -> Response:
-    found = await db.read(lambda c: event_log.list_since(c, after, wanted, limit))
-    if wait and not found.rows and not found.missed:
-        hub.expect_room()
-        with suppress(TimeoutError):
-            async with hub.joined() as poked, asyncio.timeout(wait):
-                while not found.rows and not hub.stopping:
-                    await poked.wait()
-                    poked.clear()
-                    look = partial(
-                        event_log.list_since, after=found.last, wanted=wanted, limit=limit
-                    )
-                    found = await db.read(look)
-                    await asyncio.sleep(hub.pause_seconds)
-    return respond(
-        {
-            "events": [EventRow.of(row) for row in found.rows],
-            "count": len(found.rows),
-            "limit": limit,
-            "last": found.last,
-            "more": found.more,
-            "missed": found.missed,
-        }
-    )
 
 
 class _Stream(StreamingResponse):

@@ -67,13 +67,10 @@ def list_page(
     limit: int,
     offset: int,
     now_ms: int,
-    *,
-    project_id: str | None = None,
-    agent_id: str | None = None,
+    **of: str | None,
 ) -> Page:
     """List claims that have not expired, soonest to expire first."""
-    wanted = matching(claims, project_id=project_id, agent_id=agent_id)
-    query = sa.select(claims).where(claims.c.expires_ms > now_ms, *wanted)
+    query = sa.select(claims).where(claims.c.expires_ms > now_ms, *matching(claims, **of))
     order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
     return fetch_page(connection, query.order_by(*order), limit, offset)
 

@@ -13,7 +13,7 @@ process that inserts the row delivers the message; if two try at once, only one 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
@@ -103,10 +103,6 @@ class Ask:
     topic: str | None = None
     broadcasts: bool = True
 
-    @property
-    def is_narrow(self) -> bool:
-        return self.since_ms is not None or self.topic is not None or not self.broadcasts
-
 
 @dataclass(frozen=True, slots=True)
 class DeliveryInbox:
@@ -133,9 +129,7 @@ def look(connection: Connection, ask: Ask) -> DeliveryInbox:
     )
     found = [{**row, "already_read": bool(row["already_read"])} for row in rows(connection, query)]
     found.sort(key=lambda row: (-row["priority"], row["created_ms"], row["id"]))
-    inbox = DeliveryInbox(found, 0)
-    settled = not ask.is_narrow and not inbox.unread_ids
-    return inbox if settled else replace(inbox, unread_remaining=_unread(connection, ask))
+    return DeliveryInbox(found, _unread(connection, ask))
 
 
 def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:

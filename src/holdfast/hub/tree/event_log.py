@@ -34,11 +34,10 @@ def list_page(
     offset: int,
     *,
     project_id: str | None = None,
-    session_id: str | None = None,
-    kind: str | None = None,
+    **of: str | None,
 ) -> Page:
     """List audit events, newest first. An event belongs to the project of its session."""
-    query = sa.select(audit).where(*matching(audit, session_id=session_id, kind=kind))
+    query = sa.select(audit).where(*matching(audit, **of))
     query = query.order_by(audit.c.at_ms.desc(), audit.c.id)
     if project_id is not None:
         mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
@@ -96,21 +95,13 @@ def _read_decisions(
 def _parse_decisions(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the valid decisions of a snapshot, each with its time. Snapshots of older versions lack
     the question and the turn."""
+    kinds = {"turn": int, "by": str, "question": str, "decision": str}
     for one in decided if isinstance(decided, list) else ():
-        if not isinstance(one, dict) or not isinstance(one.get("decision"), str):
-            continue
-        at_ms = row_times.from_iso(one["at"]) if isinstance(one.get("at"), str) else None
-        if at_ms is not None:
-            turn, by, question = one.get("turn"), one.get("by"), one.get("question")
-            yield (
-                at_ms,
-                {
-                    "turn": turn if type(turn) is int else None,
-                    "by": by if isinstance(by, str) else None,
-                    "question": question if isinstance(question, str) else None,
-                    "decision": one["decision"],
-                },
-            )
+        known = one if isinstance(one, dict) else {}
+        at_ms = row_times.from_iso(known["at"]) if isinstance(known.get("at"), str) else None
+        if at_ms is not None and isinstance(known.get("decision"), str):
+            fit = {name: known.get(name) for name in kinds if type(known.get(name)) is kinds[name]}
+            yield at_ms, dict.fromkeys(kinds) | fit
 
 
 KEEP_MS = 24 * 3_600_000

@@ -66,30 +66,19 @@ def list_page(
     limit: int,
     offset: int,
     *,
-    task_id: str | None = None,
-    session_id: str | None = None,
-    status: str | None = None,
-    agent_type: str | None = None,
-    agent_id: str | None = None,
     project_id: str | None = None,
     is_subagent: bool | None = None,
+    **of: str | None,
 ) -> Page:
-    """List subtasks, newest first; oldest first within one task."""
-    wanted = matching(
-        subtasks,
-        task_id=task_id,
-        session_id=session_id,
-        status=status,
-        agent_type=agent_type,
-        agent_id=agent_id,
-    )
+    """List subtasks, newest first; oldest first within one task. `of` filters by columns."""
+    wanted = matching(subtasks, **of)
     if is_subagent is not None:
         parent = subtasks.c.parent_agent_id
         wanted.append(parent.is_not(None) if is_subagent else parent.is_(None))
     if project_id is not None:
         wanted.append(subtasks.c.task_id.in_(stages.ids_where(project_id=project_id)))
     oldest_first = (subtasks.c.created_ms, subtasks.c.id)
-    order = newest_first(subtasks) if task_id is None else oldest_first
+    order = newest_first(subtasks) if of.get("task_id") is None else oldest_first
     query = sa.select(subtasks).where(*wanted).order_by(*order)
     return fetch_page(connection, query, limit, offset)
 

@@ -74,18 +74,17 @@ def list_page(
     limit: int,
     offset: int,
     *,
-    request_id: str | None = None,
-    status: str | None = None,
     session_id: str | None = None,
     project_id: str | None = None,
+    **of: str | None,
 ) -> Page:
-    """List tasks: by wave within one request, else newest first."""
-    wanted = matching(tasks, request_id=request_id, status=status)
+    """List tasks: by wave within one request, else newest first. `of` filters by columns."""
+    wanted = matching(tasks, **of)
     if session_id is not None or project_id is not None:
         place = ids_where(session_id=session_id, project_id=project_id)
         wanted.append(tasks.c.id.in_(place))
     by_wave = (tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
-    order = newest_first(tasks) if request_id is None else by_wave
+    order = newest_first(tasks) if of.get("request_id") is None else by_wave
     return fetch_page(connection, sa.select(tasks).where(*wanted).order_by(*order), limit, offset)
 
 
