@@ -74,7 +74,7 @@ def lock_file(port: int) -> Path:
 def held_ports() -> list[int]:
     """The ports on which servers of this home run."""
     files = Path(places.home()).glob("serve-*.lock")
-    ports = sorted(int(one.stem[6:]) for one in files if one.stem[6:].isdecimal())
+    ports = sorted(int(file.stem[6:]) for file in files if file.stem[6:].isdecimal())
     return [port for port in ports if lock.is_held(str(lock_file(port)))]
 
 

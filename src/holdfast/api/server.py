@@ -109,13 +109,13 @@ class Connection(H11Protocol):
     def _make_room(self) -> None:
         """Close the oldest connection without the token, from the address that has most of them;
         else refuse this one."""
-        others = [cast("Connection", one) for one in self.connections]
-        still = [one for one in others if not one.transport.is_closing()]
+        others = [cast("Connection", connection) for connection in self.connections]
+        still = [other for other in others if not other.transport.is_closing()]
         if len(still) <= MOST_CONNECTIONS:
             return
         strangers = [one for one in still if one is not self and not one.is_known]
-        crowd = Counter(one._address for one in strangers)
-        order = sorted(strangers, key=lambda one: (-crowd[one._address], one._since))
+        crowd = Counter(stranger._address for stranger in strangers)
+        order = sorted(strangers, key=lambda stranger: (-crowd[stranger._address], stranger._since))
         (order[0] if order else self).transport.abort()
 
     @property
@@ -276,7 +276,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        before = {one: signal.signal(one, self.handle_exit) for one in ENDS}
+        before = {end: signal.signal(end, self.handle_exit) for end in ENDS}
         try:
             yield
         finally:

@@ -70,7 +70,7 @@ def save_in_turn(most_bytes: int, seconds: float) -> SaveResult:
 
 def _save_all(most_bytes: int, give_up: float) -> SaveResult:
     done, floor = SaveResult(), _read_floor(most_bytes)
-    used = sum(one.bytes for one in transcripts.sessions())
+    used = sum(session.bytes for session in transcripts.sessions())
     for found in _sessions():
         if found.changed <= floor:
             break  # older sessions did not fit either
@@ -87,7 +87,7 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
             continue  # the client has just deleted it
         if used > most_bytes:
             floor = max(floor, transcripts.prune(most_bytes))
-            used = sum(one.bytes for one in transcripts.sessions())
+            used = sum(session.bytes for session in transcripts.sessions())
     floor = max(floor, transcripts.prune(most_bytes))  # the limit may be lower than it was
     transcripts.forget_removed()
     _note(most_bytes, floor)
@@ -114,7 +114,7 @@ def save(source: str, room: int) -> int:
 
 def _size_beside(source: str, files: tuple[str, ...]) -> int:
     """How much of the archive the other files of a session take."""
-    return sum(places.size_of(transcripts.place_of(one)) for one in files if one != source)
+    return sum(places.size_of(transcripts.place_of(file)) for file in files if file != source)
 
 
 def _first(source: str) -> CopyHeader:
@@ -203,7 +203,7 @@ def _sessions() -> list[_Found]:
             if _is_transcript(entry) and not transcripts.was_removed(entry.path):
                 agents = [str(path) for _, path in subagent_files(entry.path)]
                 files = (entry.path, *agents)
-                found.append(_Found(max(places.modified_ms(one) / 1000 for one in files), files))
+                found.append(_Found(max(places.modified_ms(file) / 1000 for file in files), files))
     return sorted(found, reverse=True)
 
 

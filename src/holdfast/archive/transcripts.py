@@ -148,7 +148,7 @@ def sessions(project_folder: str = "") -> list[ArchivedSession]:
 
 def find_session(start: str) -> ArchivedSession:
     """The one session whose id begins with `start`."""
-    found = [one for one in sessions() if start and one.id.startswith(start)]
+    found = [session for session in sessions() if start and session.id.startswith(start)]
     if len({one.id for one in found}) > 1:
         raise SeveralTranscripts(f"{len(found)} archived sessions begin with {start[:80]!r}")
     if not found:
@@ -163,14 +163,18 @@ def prune(most_bytes: int) -> float:
     the whole limit is removed without counting, so that it pushes out no other.
     """
     room, newest = most_bytes, -1.0
-    for one in sessions():
-        if one.bytes <= room:
-            room -= one.bytes
+    for session in sessions():
+        if session.bytes <= room:
+            room -= session.bytes
             continue
-        _delete(one)
-        log.add("WARN", "transcripts", f"removed session {one.id} ({one.bytes:,} bytes): no room")
-        if one.bytes <= most_bytes:
-            newest = max(newest, one.changed)
+        _delete(session)
+        log.add(
+            "WARN",
+            "transcripts",
+            f"removed session {session.id} ({session.bytes:,} bytes): no room",
+        )
+        if session.bytes <= most_bytes:
+            newest = max(newest, session.changed)
     return newest
 
 
@@ -229,9 +233,9 @@ def _session(inside: str, stem: str) -> ArchivedSession:
     path, below = f"{inside}/{stem}{ENDING}", f"{inside}/{stem}/{AGENTS}"
     agents = sorted(f"{below}/{name}" for name in names_in(below) if name.endswith(ENDING))
     size, changed = 0, 0.0
-    for one in (path, *agents):
+    for agent in (path, *agents):
         with suppress(OSError):
-            status = os.stat(one)  # noqa: PTH116
+            status = os.stat(agent)  # noqa: PTH116
             size, changed = size + status.st_size, max(changed, status.st_mtime)
     return ArchivedSession(stem, path, (path, *agents), size, changed)
 

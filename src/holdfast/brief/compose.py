@@ -109,7 +109,7 @@ def compose(
     kept = [*fixed, *in_progress.archived_topics(archived)]
     free = room - sum(units(one.text) + quotes.PER_LINE for one in kept)
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
-    shown = {one.order for one in words}
+    shown = {word.order for word in words}
     shared = _from("shared work", lambda: shared_work(record, work, reader))
     others = [*_sources(record, limit, archived, budget, shown), *shared]
     sources = [*in_progress.added(added), *others]
@@ -180,7 +180,7 @@ def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
     if not given:
         return list(items)
     held, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
-    return [one for one in items if one.section not in left_out and _begin(one) not in held]
+    return [item for item in items if item.section not in left_out and _begin(item) not in held]
 
 
 def _words(text: str) -> str:
@@ -198,7 +198,7 @@ def _begin(item: BriefItem) -> str:
 
 def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given: str) -> None:
     """Use the room that is left for the user's words: older ones first, then longer ones."""
-    spent = sum(units(one.text) + quotes.PER_LINE for one in words)
+    spent = sum(units(word.text) + quotes.PER_LINE for word in words)
     longer = quotes.items(record, spent + choice.room, given) if choice.room > 0 else []
     more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
     if 0 < more <= choice.room:
@@ -211,7 +211,7 @@ def _not_evicted(items: list[BriefItem], evicted: frozenset[str]) -> list[BriefI
     nothing else has a meaning."""
     if not evicted:
         return items
-    return [one for one in items if one.section in KEPT or item_id(one) not in evicted]
+    return [item for item in items if item.section in KEPT or item_id(item) not in evicted]
 
 
 def _addressed(section: Section, agent_type: str) -> Section:
@@ -305,9 +305,13 @@ def _laid_out(
 
 def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     """Redact and clean every line once more, whichever field of a transcript it comes from."""
-    if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
-        lines = [replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines]
-    return [replace(one, text=fence.line(one.text), reason=fence.line(one.reason)) for one in lines]
+    if not are_clean(f"{line.text}\n{line.reason}" for line in lines):
+        lines = [
+            replace(line, text=redact(line.text), reason=redact(line.reason)) for line in lines
+        ]
+    return [
+        replace(line, text=fence.line(line.text), reason=fence.line(line.reason)) for line in lines
+    ]
 
 
 def _lines(taken: list[BriefItem], sections: Sequence[Section], current: int) -> list[BriefLine]:

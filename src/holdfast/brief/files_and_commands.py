@@ -43,7 +43,7 @@ def files(
     room = int(limit * max(FILES_SHARE, shares.get(BACKGROUND, 0.0)))
     most = {True: int(room * EDITED_PART), False: room}
     folders: set[str] = set()
-    for item in sorted(_files(record), key=lambda one: not one.text.endswith(EDITED)):
+    for item in sorted(_files(record), key=lambda file: not file.text.endswith(EDITED)):
         size = units(item.text) + 2
         size += units(item.under) if item.under not in folders else 0
         is_edited = item.text.endswith(EDITED)

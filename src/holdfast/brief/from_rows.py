@@ -37,7 +37,7 @@ def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]
     own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own
-    ids = {one.get("id") for one in subtasks} - {None}
+    ids = {subtask.get("id") for subtask in subtasks} - {None}
     actions = [
         one
         for one in work["actions"]

@@ -102,7 +102,7 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     words may refute earlier ones, so older ones get little room. The answer to a request replaces
     what was said on the way to it, and the last words stand where the work stood."""
     left = int(room * OLDER_SHARE)
-    newest = {both_ends(one.text, REMARK_CHARS): one.place for one in record.remarks}
+    newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
     known = [pair for pair in newest.items() if not _is_replaced(record, pair[1])]
     known.sort(key=lambda pair: -pair[1].op)
     for age, (text, place) in enumerate(known):

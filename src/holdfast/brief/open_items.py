@@ -35,8 +35,8 @@ def tasks(record: Record) -> Iterator[BriefItem]:
         text = f"{doing}{flat(one.text, 200)} ({since(record, one.place)})"
         worth, why = 0.08 / (1 + number / 6), f"{one.source}, {flat(status, 40)}"
         yield BriefItem("tasks", text, worth, why, one.place, order=number)
-    done = [one for one in record.tasks.values() if one.status == "completed"]
-    todo = sum(one.is_open for one in record.tasks.values())
+    done = [task for task in record.tasks.values() if task.status == "completed"]
+    todo = sum(task.is_open for task in record.tasks.values())
     if done and todo:
         text = f"{len(done)} of {len(done) + todo} done, last: {flat(done[-1].text, 100)}"
         yield BriefItem("tasks", text, 0.01, DONE, done[-1].place, order=1e6)
@@ -91,7 +91,7 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
         text = f"{one.kind or 'agent'} {plain_name(name)}, running {since(record, one.place)}: "
         text += flat(shell.first_line(one.asked), most)
         yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
-    ended = [one for one in record.agents.values() if one.status != "running"]
+    ended = [agent for agent in record.agents.values() if agent.status != "running"]
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         when = f"turn {turn_number(record, one.place)}, step {one.ended_op}"
         text = f"{one.kind or 'agent'}, {one.status} ({when}): {flat(one.asked, 100)}"

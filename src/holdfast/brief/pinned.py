@@ -46,7 +46,7 @@ def pin_id(item: BriefItem) -> str:
 def shorten(items: list[BriefItem], room: int) -> list[BriefItem]:
     """Shorten the items to the room: the more there are, the shorter each is quoted."""
     most = max(SHORTEST, min(LONGEST, room // max(len(items), 1) - 5))
-    return [replace(one, text=_shown(one, most)) for one in items]
+    return [replace(item, text=_shown(item, most)) for item in items]
 
 
 def _shown(item: BriefItem, most: int) -> str:

@@ -59,9 +59,9 @@ def sections_of(role: str, *, chosen: bool = True) -> list[Section]:
         others = [] if chosen else [one for one in MAIN if one != role]
         sections = [one for name in (role, *others) for one in _template(_FOLDER, name)]
         if not chosen:
-            by_name = {one.name: one for one in reversed(sections)}
+            by_name = {section.name: section for section in reversed(sections)}
             sections = [by_name[name] for name in SECTIONS if name in by_name]
-    names = {one.name for one in sections}
+    names = {section.name for section in sections}
     return [*(one for one in ALWAYS if one.name not in names), *sections]
 
 

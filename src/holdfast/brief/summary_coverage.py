@@ -60,7 +60,7 @@ def measure(summary: str, record: Record, nearness: Nearness | None = None) -> l
     """Measure every item, least found first. What the user took back is left out, and so are
     questions, which the client restores."""
     known = SummaryWords(summary)
-    parts = [_parts(known, one) for one in _items(record)]
+    parts = [_parts(known, item) for item in _items(record)]
     if nearness is not None:
         _add_meaning([part for some in parts for part in some], known, nearness)
     return sorted((_joined(some) for some in parts), key=lambda one: one.share)
@@ -77,7 +77,7 @@ def _items(record: Record) -> Iterator[BriefItem]:
         is_withdrawn = quote.reason == quotes.WITHDRAWN or quote.order < 0
         if not is_withdrawn and len(telling(_texts(quote)[0])) >= LEAST_WORDS:
             yield quote
-    yield from (one for one in open_items.tasks(record) if one.reason != open_items.DONE)
+    yield from (task for task in open_items.tasks(record) if task.reason != open_items.DONE)
     yield from open_items.failure_items(record, 1)
     for line in list(open_items.plan(record))[:1]:
         yield replace(line, whole=record.plan.text if record.plan else "")
@@ -126,7 +126,7 @@ def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) ->
     """Compare those that the words did not find; what a command printed has no meaning of its
     own. Nearness that is not the same meaning says nothing: any two sentences about the same work
     are a little alike."""
-    some = [one for one in parts if one.share < FOUND and one.item.section != "failing"]
+    some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
     some = some[:MOST_MEANT] if known.lines else []
     near = nearness([one.text for one in some], known.lines) if some else []
     for one, (cosine, line) in zip(some, near, strict=True):

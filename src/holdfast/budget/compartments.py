@@ -91,7 +91,7 @@ class Allotment(msgspec.Struct, frozen=True):
 def allot(total: int, compartments: Sequence[Compartment], wishes: Mapping[str, Wish]) -> Allotment:
     """Divide the room, in the unit of `total`: pins first, then to each compartment its share of
     the rest, as far as it can use it; then what is left, by priority."""
-    ranked = sorted(compartments, key=lambda one: one.priority)
+    ranked = sorted(compartments, key=lambda compartment: compartment.priority)
     wanted = [wishes.get(one.name, Wish()) for one in ranked]
     pinned = _take(max(total, 0), [max(0, wish.pinned) for wish in wanted])
     free = max(total, 0) - sum(pinned)

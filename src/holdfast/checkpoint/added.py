@@ -73,7 +73,7 @@ def _marked(text: str, record: Record) -> str:
 
 def _named(text: str) -> Iterator[str]:
     yield from (one for one in _CODE.findall(text) if " " in one or shell.is_file(one))
-    yield from (one for one in shell.find_paths(text) if "/" in one)
+    yield from (path for path in shell.find_paths(text) if "/" in path)
 
 
 def _is_known(name: str, record: Record) -> bool:

@@ -151,7 +151,9 @@ def _find_words(record: Record, path: str, used: FileUse) -> str:
     turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
     lines = turn.said.replace(" […] ", "\n").splitlines() if turn and is_answered else []
-    named = (one for one in lines if name in one and len(one) > 2 * len(name) and one[-1] != ":")
+    named = (
+        line for line in lines if name in line and len(line) > 2 * len(name) and line[-1] != ":"
+    )
     return flat(next(named, used.said).strip("-*| "), ANSWER_CHARS)
 
 
@@ -194,7 +196,11 @@ def git_state(record: Record) -> Iterator[str]:
     """Yield the branch, and what git printed last. The commits stand under what changed."""
     if branch := git.describe_branch(record):
         yield branch
-    made = {one.place for one in record.commits}
-    for one in git.answers(record):
-        if one.place not in made or not STAGES_AND_COMMITS.issuperset(shell.git_verbs(one.command)):
-            yield git.describe_answer(one, f"in {describe_place(record, one.place)}", is_short=True)
+    made = {commit.place for commit in record.commits}
+    for answer in git.answers(record):
+        if answer.place not in made or not STAGES_AND_COMMITS.issuperset(
+            shell.git_verbs(answer.command)
+        ):
+            yield git.describe_answer(
+                answer, f"in {describe_place(record, answer.place)}", is_short=True
+            )

@@ -60,7 +60,9 @@ def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
     """Return one line: the snapshot's own summary, else the first next step."""
     names = ("Next Steps", "What Changed", "Active Issues", "Key Decisions")
     firsts = (item for name in names for item in list(sections[name])[:1])
-    lines = (" ".join(str(one).split()) for one in (snapshot.get("context_summary", ""), *firsts))
+    lines = (
+        " ".join(str(first).split()) for first in (snapshot.get("context_summary", ""), *firsts)
+    )
     text = next(filter(None, lines), "")
     return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1]}…"
 

@@ -119,7 +119,7 @@ def reconcile(
 ) -> list[CheckpointEntry]:
     """Read the entries of these folders again from their files; others stay. A `new` file is ours,
     though no entry names it yet. Of a damaged file its entry stays, not verified."""
-    known = {one.path: one for one in entries}
+    known = {entry.path: entry for entry in entries}
     kept = [one for one in known.values() if one.folder not in folders]
     for path in dict.fromkeys(readable_in(folders, {new, *known})):
         try:
@@ -134,5 +134,7 @@ def newest_of(
 ) -> CheckpointEntry | None:
     """Return the last entry of one window by its own count: a clock set back does not change the
     order."""
-    same = [one for one in entries if (one.session_id, one.agent_id) == (session_id, agent_id)]
+    same = [
+        entry for entry in entries if (entry.session_id, entry.agent_id) == (session_id, agent_id)
+    ]
     return max(same, key=lambda one: (one.iteration, *one.rank), default=None)

@@ -32,11 +32,13 @@ def newest(
     it. After a clock was set back, old ones are dated in the future: they count up to `within`
     ahead.
     """
-    for one in sort_entries(index.of_project(project)):
-        if one.agent_id or session_id not in (None, one.session_id):
+    for entry in sort_entries(index.of_project(project)):
+        if entry.agent_id or session_id not in (None, entry.session_id):
             continue
-        report = verify(one.path) if abs(now - timestamps.from_iso(one.created)) <= within else None
-        if report is not None and report.ok and report.content_hash == one.content_hash:
+        report = (
+            verify(entry.path) if abs(now - timestamps.from_iso(entry.created)) <= within else None
+        )
+        if report is not None and report.ok and report.content_hash == entry.content_hash:
             return report
     return None
 
@@ -46,10 +48,10 @@ def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     earlier counts as of the one before it."""
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
     ranks = {}
-    for one in sorted(entries, key=lambda one: (one.iteration, *one.rank)):
-        window = one.project, one.session_id, one.agent_id  # each project counts for itself
-        newest[window] = max(one.rank, newest.get(window, one.rank))
-        ranks[one.path] = (*newest[window], one.iteration), one
+    for entry in sorted(entries, key=lambda entry: (entry.iteration, *entry.rank)):
+        window = entry.project, entry.session_id, entry.agent_id  # each project counts for itself
+        newest[window] = max(entry.rank, newest.get(window, entry.rank))
+        ranks[entry.path] = (*newest[window], entry.iteration), entry
     return [one for _, one in sorted(ranks.values(), key=lambda pair: pair[0], reverse=True)]
 
 
@@ -121,10 +123,10 @@ def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointE
 
 
 def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
-    exact = [one for one in entries if one.id == word]
-    fits = exact or [one for one in entries if word and one.id.startswith(word)]
+    exact = [entry for entry in entries if entry.id == word]
+    fits = exact or [entry for entry in entries if word and entry.id.startswith(word)]
     if len(fits) > 1:
-        paths = "\n  ".join(one.path for one in fits[:MOST_NAMED])
+        paths = "\n  ".join(fit.path for fit in fits[:MOST_NAMED])
         if len(fits) > MOST_NAMED:
             paths += f"\n  … {len(fits) - MOST_NAMED:,} more"
         raise UnclearCheckpoint(f"{word} matches {len(fits)} checkpoints:\n  {paths}")

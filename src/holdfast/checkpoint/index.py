@@ -47,8 +47,8 @@ def load() -> list[CheckpointEntry]:
         raise BrokenIndex(f"not an index of version {VERSION}")
     try:
         entries = msgspec.convert(rows, list[CheckpointEntry])
-        for one in entries:
-            timestamps.from_iso(one.created)
+        for entry in entries:
+            timestamps.from_iso(entry.created)
     except (msgspec.ValidationError, ValueError) as error:
         raise BrokenIndex(str(error)) from None
     return entries
@@ -84,7 +84,7 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     inside = folders.readable(project)
     here = [one for one in load_or_empty() if project == one.project or one.folder in inside]
     here = reconcile(here, inside)
-    return sorted(here if foreign else provenance.own_entries(here), key=lambda one: one.rank)
+    return sorted(here if foreign else provenance.own_entries(here), key=lambda entry: entry.rank)
 
 
 def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS) -> list[str]:
@@ -98,7 +98,7 @@ def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS
             with folders.enter(folders.home_folder()) as folder:
                 atomic.clear_left(folder)
             entries, errors = _load_or_rebuild()
-            entries = [one for one in entries if one.path != new]
+            entries = [entry for entry in entries if entry.path != new]
             save(reconcile(entries, folders.readable(project), new))
         except (OSError, NewerCheckpointIndex) as error:
             return [f"the index was not written: {error}"]
@@ -118,7 +118,9 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
     """Write one entry per line, oldest first: a diff of it is readable."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
-    lines = ",\n".join(one.line() for one in sorted(entries, key=lambda one: (one.rank, one.path)))
+    lines = ",\n".join(
+        entry.line() for entry in sorted(entries, key=lambda entry: (entry.rank, entry.path))
+    )
     with folders.enter(folders.home_folder()) as folder:
         atomic.replace_whole(folder, NAME, f"{head}{lines}\n]}}\n".encode())
 
@@ -132,7 +134,7 @@ def known_files(also: Iterable[str], known: Iterable[str]) -> list[str]:
     """Return the files of every known or given project that are worth opening; known ones always
     are."""
     names = sorted({*projects(), *(folders.resolve(one) for one in also)})
-    inside = [folder for one in names for folder in folders.readable(one)]
+    inside = [folder for name in names for folder in folders.readable(name)]
     return list(dict.fromkeys(readable_in(inside, known)))
 
 

@@ -50,7 +50,7 @@ def compare(older: Document, newer: Document) -> list[SectionChange]:
         )
         for name in dict.fromkeys([*after, *before])
     )
-    return [one for one in changes if one.added or one.removed]
+    return [change for change in changes if change.added or change.removed]
 
 
 def items_beyond(items: Iterable[str], others: Iterable[str]) -> list[str]:

@@ -48,7 +48,7 @@ def own_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     noted = hashes()
     if noted is None:
         return _with_snapshot(entries)
-    return [one for one in entries if one.content_hash in noted]
+    return [entry for entry in entries if entry.content_hash in noted]
 
 
 def is_own(entry: CheckpointEntry) -> bool:
@@ -75,5 +75,5 @@ def hashes() -> frozenset[str] | None:
 def _with_snapshot(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Return entries that have a snapshot on this machine: saving a checkpoint writes one, and
     one that `rebuild` made is marked."""
-    loaded = [(one, snapshot.load(one.project, one.id)) for one in entries]
+    loaded = [(entry, snapshot.load(entry.project, entry.id)) for entry in entries]
     return [one for one, values in loaded if values and not values.get("rebuilt")]

@@ -41,8 +41,8 @@ def find_spent(
 ) -> list[CheckpointEntry]:
     """Return the checkpoints of one project that may be removed; never the newest verified one
     of a session. One that does not verify is never returned: somebody may have edited it."""
-    ours = sorted((one for one in entries if one.verified), key=lambda one: one.rank)
-    last = {one.path for one in _last_of_sessions(ours)}
+    ours = sorted((entry for entry in entries if entry.verified), key=lambda one: one.rank)
+    last = {session.path for session in _last_of_sessions(ours)}
     newest = {one.path for one in ours[-retention.at_least :]} if retention.at_least else set()
     daily = {one.created[:10]: one.path for one in ours}  # the newest of each day
     stays = [

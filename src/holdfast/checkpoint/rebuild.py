@@ -32,15 +32,15 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
         with suppress(index.BrokenIndex):
             before = {one.path for one in index.load()}
         reports = [verify(path) for path in index.known_files(also, before)]
-        entries = [one.entry for one in reports if one.entry is not None]
+        entries = [report.entry for report in reports if report.entry is not None]
         index.save(entries)
-    after = {one.path for one in entries}
-    own = {one.path for one in provenance.own_entries(entries)}
+    after = {entry.path for entry in entries}
+    own = {entry.path for entry in provenance.own_entries(entries)}
     return RebuiltIndex(
         entries,
-        damaged=[one for one in reports if not one.ok],
+        damaged=[report for report in reports if not report.ok],
         added=sorted(after - before),
         dropped=sorted(before - after),
-        projects=sorted({one.project for one in entries}),
+        projects=sorted({entry.project for entry in entries}),
         foreign=sorted(after - own),
     )

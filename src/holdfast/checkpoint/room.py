@@ -29,7 +29,7 @@ def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) 
 
 def size(items: Iterable[str]) -> int:
     """Return how long items are in the file."""
-    return sum(len(one) + PER_ITEM + 2 * one.count("\n") for one in items)
+    return sum(len(item) + PER_ITEM + 2 * item.count("\n") for item in items)
 
 
 def first(items: list[str], room: int) -> list[str]:

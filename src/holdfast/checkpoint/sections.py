@@ -70,7 +70,7 @@ def sections_of(
         "Next Steps": (0.22, lambda room: first(next_steps(record, room), room)),
         "Commands": (0.1, lambda room: first([*changes.last_runs(record)], room)),
         GIT: (0.08, lambda room: first([*changes.git_state(record)], room)),
-        UNSURE: (0.03, lambda room: last([one.text for one in unsure_texts(record)], room)),
+        UNSURE: (0.03, lambda room: last([text.text for text in unsure_texts(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
     shown = last([one.item for one in added], int(room * ADDED_SHARE))
@@ -164,11 +164,11 @@ def decisions(record: Record) -> Iterator[str]:
 def _decided(record: Record) -> Iterator[Decided]:
     """Yield answers to the questions of tools, words at a refused call, short replies to the model,
     and what it labels. A longer prompt stands among the turns: not each decides something."""
-    for one in find_decisions(record):
-        is_reply = one.text == one.asked and not one.question.startswith(REFUSED)
-        is_long = width(one.text) > TERSE_CHARS or one.question.startswith(INTERRUPTED)
+    for decision in find_decisions(record):
+        is_reply = decision.text == decision.asked and not decision.question.startswith(REFUSED)
+        is_long = width(decision.text) > TERSE_CHARS or decision.question.startswith(INTERRUPTED)
         if not (is_reply and is_long):
-            yield one
+            yield decision
 
 
 def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
@@ -183,13 +183,14 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
         asked.append(f"{when}, {why}: {_words(record, at, most)}")
     asked += [
-        f"answered by the user since: {quoted(flat(one.text, ITEM_CHARS))} → {_quote(one.answer)}"
-        for one in (record.turns[-1].questions if record.turns else ())
-        if one.answer and one.place.op >= record.last_said_op
+        f"answered by the user since: {quoted(flat(question.text, ITEM_CHARS))} → "
+        f"{_quote(question.answer)}"
+        for question in (record.turns[-1].questions if record.turns else ())
+        if question.answer and question.place.op >= record.last_said_op
     ]
     others = [
-        f"asked of the user, not answered: {quoted(flat(one.text, ITEM_CHARS))}"
-        for one in open_items.questions(record)
+        f"asked of the user, not answered: {quoted(flat(question.text, ITEM_CHARS))}"
+        for question in open_items.questions(record)
     ]
     others += _tasks_and_plan(record)
     if record.turns and open_items.is_over(record, record.turns[-1]):
@@ -209,7 +210,7 @@ def _quote(words: str) -> str:
 def _tasks_and_plan(record: Record) -> Iterator[str]:
     listed = open_items.tasks(record)
     yield from (_task(record, one) for one in listed)
-    done = [one for one in record.tasks.values() if one.status == "completed"]
+    done = [task for task in record.tasks.values() if task.status == "completed"]
     places = [max(one.place, one.set_at, key=lambda place: place.op) for one in [*listed, *done]]
     place = max(places, key=lambda place: place.op, default=Place())
     if record.plan:
@@ -239,8 +240,8 @@ def _ends_of(said: str, most: int) -> str:
 
 def _plan(record: Record, plan: ShownPlan, tasks_set_op: int) -> str:
     """Return the plan; of one with later edits, requests or tasks only its title."""
-    lines = [flat(one, PLAN_LINE_CHARS) for one in plan.text.splitlines() if one.strip()]
-    asked_op = max((one.place.op for one in record.turns if one.asked), default=0)
+    lines = [flat(line, PLAN_LINE_CHARS) for line in plan.text.splitlines() if line.strip()]
+    asked_op = max((turn.place.op for turn in record.turns if turn.asked), default=0)
     later = sum(used.edited.op > plan.place.op for used in record.files.values())
     since = f", {counted(later, 'file')} edited since" if later else ""
     when = f"the newest plan, as it stood in turn {turn_number(record, plan.place)}{since}"
@@ -336,7 +337,7 @@ def _agents(record: Record) -> Iterator[str]:
     for name, one in open_items.running(record):
         since = f"started in turn {turn_number(record, one.place)}, no end seen"
         yield f"{one.kind or 'agent'} {name} ({since}): {flat(shell.first_line(one.asked), 160)}"
-    ended = [one for one in record.agents.values() if one.status != "running"]
+    ended = [agent for agent in record.agents.values() if agent.status != "running"]
     for one in [one for one in reversed(ended) if one.kind != COMMAND][:MOST_AGENTS]:
         report = both_ends(one.report or one.answer, END_CHARS)
         how = f"turn {turn_number(record, one.place)}" + f", {one.status}" * (one.status != "done")

@@ -64,6 +64,6 @@ def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
     """Check every file of every known or given project (without an index, only the caller can name
     one), and every entry whose file is gone."""
     entries = index.load_or_empty()
-    known = [one.path for one in entries]
+    known = [entry.path for entry in entries]
     paths = [*index.known_files(also, known), *known]
     return [verify(path, entries) for path in dict.fromkeys(paths)]

@@ -19,7 +19,7 @@ ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "re
 def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
     """The fullest reading of each slice of steps, the compaction limit at the top."""
     slices = _slices(replay.points, width)
-    marked = {one.index for one in replay.compactions}
+    marked = {compaction.index for compaction in replay.compactions}
     rows = []
     for row in range(height, 0, -1):
         text = Text(f"{row * 100 // height:>4}% ", style="dim")

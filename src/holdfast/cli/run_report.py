@@ -166,16 +166,16 @@ def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str,
         tasks.append(
             {"id": task.id, "title": task.title, "state": state, **_steps(task), "sessions": ids}
         )
-    sessions = [_session(one, at_work) for one in known.sessions]
+    sessions = [_session(session, at_work) for session in known.sessions]
     return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
 
 
 def _by_task(known: RunHistory) -> defaultdict[str, list[SessionRecord]]:
     """Return the sessions that worked on each task, in order."""
     found: defaultdict[str, list[SessionRecord]] = defaultdict(list)
-    for one in known.sessions:
-        for name in one.specs:
-            found[name].append(one)
+    for session in known.sessions:
+        for name in session.specs:
+            found[name].append(session)
     return found
 
 
@@ -194,7 +194,9 @@ def _state(
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
     if tries and tries[-1].ended.halt:
-        waiting = [one for one in tries[-1].waiting_shares if hashes.get(one.id) == one.hash]
+        waiting = [
+            share for share in tries[-1].waiting_shares if hashes.get(share.id) == share.hash
+        ]
         names = {name for one in waiting for name in (one.id, one.id.partition("/")[0])}
         return WAITING if task_id in names else LEFT
     return {FAILED: FAILED, STOPPED: BROKEN_OFF}.get(last, LEFT)
@@ -218,7 +220,7 @@ def _describe_state(found: dict[str, Any]) -> str:
 
 def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
     """Return the task's title, and the result of its last session."""
-    mine = [one for one in sessions if one["session_id"] in task["sessions"][-1:]]
+    mine = [session for session in sessions if session["session_id"] in task["sessions"][-1:]]
     parts = [short(named(task["title"]), 100)]
     if task["steps_done"] and task["state"] != DONE:
         parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
@@ -267,7 +269,7 @@ def _tell(report: RunReport) -> None:
     elif report.state == "done":
         new = counted(report.tasks - report.done_before, "task")
         say(f"done: {new}, {sessions} of Claude in this run; nothing left")
-        _say_missing([file for one in report.sessions for file in one.ended.missing])
+        _say_missing([file for session in report.sessions for file in session.ended.missing])
     else:
         done = report.tasks - len(report.left)
         say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")

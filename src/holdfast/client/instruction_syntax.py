@@ -114,14 +114,14 @@ def parse_paths(text: str) -> tuple[str, ...]:
             found += _split_values(value) if inside else []
         elif inside and line.lstrip().startswith("-"):
             found += _split_values(line.lstrip()[1:])
-    patterns = [one for given in found for one in _expand_braces(given)]
-    return () if any(one == "**" for one in patterns) else tuple(patterns[:MAX_PATTERNS])
+    patterns = [brace for given in found for brace in _expand_braces(given)]
+    return () if any(pattern == "**" for pattern in patterns) else tuple(patterns[:MAX_PATTERNS])
 
 
 def matches(patterns: Sequence[str], path: str) -> bool:
     """Whether a pattern matches this path, which is relative to the rule's folder."""
     parts = path.lower().split("/")
-    return any(_matches_pattern(one.lower(), parts) for one in patterns)
+    return any(_matches_pattern(pattern.lower(), parts) for pattern in patterns)
 
 
 def _split_values(value: str) -> list[str]:

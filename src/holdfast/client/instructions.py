@@ -59,7 +59,7 @@ def find_loaded_by(
 ) -> Iterator[InstructionFile]:
     """Files loaded because `files` were read (paths relative to the project, newest first)."""
     home = environ.get("HOME", "")
-    wanted = [one for one in files if one and one[0] not in "/~" and not one.startswith("../")]
+    wanted = [file for file in files if file and file[0] not in "/~" and not file.startswith("../")]
     for folder in (f"{project}/.claude/rules", f"{config_folder(environ)}/rules"):
         for path, text, patterns in _read_rules(folder):
             hit = next(
@@ -117,7 +117,9 @@ def read_excludes(project: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_excluded(path: str, patterns: Sequence[str]) -> bool:
-    return instruction_syntax.matches([one for one in patterns if "/" in one], path.lstrip("/"))
+    return instruction_syntax.matches(
+        [pattern for pattern in patterns if "/" in pattern], path.lstrip("/")
+    )
 
 
 def _allows_outside_imports(project: str, environ: Mapping[str, str]) -> bool:
@@ -164,7 +166,7 @@ def _read_rules(folder: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _list_markdown(folder: str, depth: int) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda one: one.name)
+            found = sorted(entries, key=lambda entry: entry.name)
     except (OSError, ValueError):  # a path from a transcript may hold a NUL
         return
     for one in found[:MAX_RULE_FILES]:

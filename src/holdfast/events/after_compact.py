@@ -104,7 +104,7 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     if second_half or TO_BE_CONTINUED not in first:  # else the rest was counted with the first
         restored = _with_second(restored, brief, len(record.turns))
     second = brief.text if brief.lines else ""
-    not_found = sum(not one.is_found for one in items)
+    not_found = sum(not item.is_found for item in items)
     state.restored = _restored_words(restored, not_found)
     counts = {"number": state.compactions, "items": len(items), "not_found": not_found}
     return second, {**counts, "restored": not_found - len(missing(items, f"{given}\n{second}"))}

@@ -117,7 +117,9 @@ def compactions() -> dict[tuple[str, int], SummaryCounts]:
 
 def last_compactions(figures: Figures, most: int = SHOWN) -> list[PastCompaction]:
     """Return the last compactions whose summary was compared, newest first."""
-    passed = (PastCompaction(one, each) for one in figures.values() for each in one.compactions)
+    passed = (
+        PastCompaction(figure, each) for figure in figures.values() for each in figure.compactions
+    )
     compared = [one for one in passed if one.counts.items is not None]
     return sorted(compared, key=lambda one: one.counts.at, reverse=True)[:most]
 
@@ -132,8 +134,8 @@ def in_words(found: Sequence[PastCompaction]) -> str:
 
 def progress(figures: Figures) -> tuple[int, int]:
     """Return how many steps of reading and comparing are done, and of how many."""
-    passed = [each for one in figures.values() for each in one.compactions]
-    done = sum(one.is_read for one in figures.values()) + sum(each.is_read for each in passed)
+    passed = [each for figure in figures.values() for each in figure.compactions]
+    done = sum(figure.is_read for figure in figures.values()) + sum(each.is_read for each in passed)
     return done, len(figures) + len(passed)
 
 
@@ -142,14 +144,14 @@ def counts_in(report: dict[str, Any]) -> dict[str, int | None]:
     if report["summary"] is None:
         return dict.fromkeys(COUNTS)
     items = report["items"]
-    missing = [one for one in items if not one["is_found"]]
-    messages = [one for one in items if one["kind"] in MESSAGES]
+    missing = [item for item in items if not item["is_found"]]
+    messages = [item for item in items if item["kind"] in MESSAGES]
     return {
         "items": len(items),
         "not_found": len(missing),
         "restored": sum(one["restored_in"] is not None for one in missing),
         "messages": len(messages),
-        "messages_not_found": sum(not one["is_found"] for one in messages),
+        "messages_not_found": sum(not message["is_found"] for message in messages),
     }
 
 
@@ -158,7 +160,7 @@ MESSAGES = ("request", "answer")
 
 
 def save(figures: Figures) -> None:
-    rows = [asdict(one) for one in list(figures.values())[:MOST_TRANSCRIPTS]]
+    rows = [asdict(figure) for figure in list(figures.values())[:MOST_TRANSCRIPTS]]
     data = json.dumps({"version": VERSION, "transcripts": rows}).encode()
     with suppress(OSError):  # the next reader reads the transcripts again
         places.make_folder(places.home())

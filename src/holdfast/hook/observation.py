@@ -109,7 +109,7 @@ class Moment:
         open_ids = self.tail.call_ids - self.tail.result_ids
         if len(open_ids) < 2:
             return 0
-        waiting = {spool.ident(one) for one in open_ids}
+        waiting = {spool.ident(id_) for id_ in open_ids}
         sizes = {
             line.tool_use_id: line.chars
             for line in spool.recent(self.folder)

@@ -79,7 +79,11 @@ def _askers(value: object) -> Iterator[RequestId]:
     """The ids of the requests in a message; None for a request whose id cannot be read."""
     together = value if isinstance(value, list) and value else [value]
     questions = [one for one in together if not _is_answer(one)]
-    known = [one["id"] for one in questions if isinstance(one, dict) and _is_id(one.get("id"))]
+    known = [
+        question["id"]
+        for question in questions
+        if isinstance(question, dict) and _is_id(question.get("id"))
+    ]
     yield from known or [None][: len(questions)]
 
 

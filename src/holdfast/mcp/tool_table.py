@@ -164,7 +164,7 @@ class McpTool:
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        pairs = [one.split(":") for one in self.gives]
+        pairs = [give.split(":") for give in self.gives]
         fields = {name: {"type": kind} for name, kind in pairs}
         return {"type": "object", "properties": fields}
 

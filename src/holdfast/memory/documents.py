@@ -146,7 +146,7 @@ def _sections(sections: Mapping[str, Sequence[str]]) -> Iterator[str]:
     from holdfast.memory.turns import asks_us
 
     for name, entries in sections.items():
-        told = (somebodys(name, one) for one in entries if isinstance(one, str))
+        told = (somebodys(name, entry) for entry in entries if isinstance(entry, str))
         words = [one for one in told if one and not asks_us(one.rpartition("Bash ")[2].strip("`"))]
         if words:
             yield "\n".join([f"{name}:", *words])

@@ -62,7 +62,7 @@ class Endpoint:
         answer = self._asked({"model": self._model, "input": texts})
         try:
             rows = sorted(answer["data"], key=lambda one: one["index"])
-            vectors = np.array([one["embedding"] for one in rows], np.float32)
+            vectors = np.array([row["embedding"] for row in rows], np.float32)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise NoEmbedder(f"{self._called} does not answer as it should") from error
         size = self._size or (vectors.shape[1] if vectors.ndim == 2 else 0)

@@ -202,7 +202,7 @@ def _render(part: TurnPart) -> Iterator[str]:
         if call.end:
             held.append((call.end, f"{'error' if call.is_error else 'result'}: {call.output}"))
         held += [(call.end, f"asked: {asked}\nuser: {said}") for asked, said in call.questions]
-    held += [(one.offset, f"agent: {one.text}") for one in part.reports]
+    held += [(report.offset, f"agent: {report.text}") for report in part.reports]
     yield from (text for _, text in sorted(held, key=lambda one: one[0]))
 
 
@@ -213,8 +213,8 @@ def _result(word: str, project: str) -> FullText:
     plain = [path for path in known if not path.endswith(".gz")]
     for path in sorted(plain, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
         with suppress(OSError):
-            for one in lookup.find_calls(Path(path), [word]):
-                text = redact(f"{name_call(one.use)}\n{one.result.text}")
+            for call in lookup.find_calls(Path(path), [word]):
+                text = redact(f"{name_call(call.use)}\n{call.result.text}")
                 return FullText(word, "tool result", text, f", {path}")
     raise NotFound(f"no transcript of this project has the result of {fence.flat(word, 80)!r}")
 

@@ -77,7 +77,7 @@ class SourceRead(NamedTuple):
         """The positions that were read: all from `start` on, or up to the last entry."""
         if self.done:
             return self.start, POSITIONS
-        return self.start, max((one.position + 1 for one in self.items), default=self.start)
+        return self.start, max((item.position + 1 for item in self.items), default=self.start)
 
 
 class MemorySource(NamedTuple):

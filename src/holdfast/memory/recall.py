@@ -128,7 +128,7 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
     not. A team's database gets none of them unasked: only a search in a project's folder adds it
     there."""
     if engines.is_shared():
-        shared = {project, *(one.project for one in engines.other_indexes(project, []))}
+        shared = {project, *(index.project for index in engines.other_indexes(project, []))}
         if missing := len(sessions.known_projects() - shared):
             told = f"not searched: {counted(missing, 'project')} of this machine"
             notes.append(
@@ -158,7 +158,7 @@ def _new_first(project: str) -> tuple[bool, int]:
 
 def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:
     """Handle a damaged index: the project's own is rebuilt once, another is left out."""
-    left = [one for one in indexes if one.path != error.path]
+    left = [index for index in indexes if index.path != error.path]
     is_own = error.path == locations.index_file(project)
     is_again = any(note.startswith(MADE_AGAIN) for note in notes)
     if not error.path or len(left) == len(indexes) or (not is_own and not left):
@@ -257,11 +257,11 @@ def rank_results(
     many = Many(by_words, by_meaning, everywhere=len(indexes) > 1)
     scored = each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
     ranks = _rank(scored, asked, bool(vectors))
-    ranks.sort(key=lambda one: (-one[0].score, one[1]))
+    ranks.sort(key=lambda rank: (-rank[0].score, rank[1]))
     hits = _fetch(ranks, scored, wanted)
     # What came with a repository is behind everything of our own, before anything is cut away. A
     # stable sort: equal ones keep their order.
-    hits.sort(key=lambda one: (one.item.by == FOREIGN, -one.rank.score))
+    hits.sort(key=lambda hit: (hit.item.by == FOREIGN, -hit.rank.score))
     hits = hits[: max(limit * LOOKED_AT, LOOKED_AT_LEAST)]
     chosen = _distinct(hits) if not wanted.kinds else hits
     return [describe_result(one, asked) for one in chosen[:limit]]
@@ -353,7 +353,7 @@ def _words(item: Item, most: int = LONGEST_TEXT) -> set[str]:
 def each(ask: Callable[[S], T], indexes: Sequence[S]) -> list[T]:
     """Query several indexes in parallel: the engines work outside the interpreter's lock."""
     if len(indexes) < 2:
-        return [ask(one) for one in indexes]
+        return [ask(index) for index in indexes]
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(AT_ONCE) as pool:

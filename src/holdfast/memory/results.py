@@ -155,10 +155,10 @@ def _worded(item: Item, sayings: list[str], asked: Query) -> str:
 def _distinct(passages: list[str]) -> tuple[str, ...]:
     """Leave out a passage that stands in an earlier one."""
     kept: list[str] = []
-    for one in passages:
-        bare = one.strip("… ")
+    for passage in passages:
+        bare = passage.strip("… ")
         if bare and not any(bare in other for other in kept):
-            kept.append(one)
+            kept.append(passage)
     return tuple(kept)
 
 

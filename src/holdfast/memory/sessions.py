@@ -49,7 +49,7 @@ def known_projects() -> set[str]:
     folders = {locations.client_folder(project) for project in known}
     root = locations.client_folders()
     others = sorted(f"{root}/{name}" for name in names_in(root))
-    found = (_project_of_folder(one) for one in others[:MOST_FOLDERS] if one not in folders)
+    found = (_project_of_folder(other) for other in others[:MOST_FOLDERS] if other not in folders)
     return known | {one for one in found if one}
 
 
@@ -147,21 +147,21 @@ def _read_decisions(
 
     found = kept.load(places.read_small(path, MOST_BYTES))
     items: dict[str, Item] = {}
-    for one in find_decisions(found) if found is not None else ():
-        item_id = id_of(DECISION, path, one.by, one.question, one.text)
+    for decision in find_decisions(found) if found is not None else ():
+        item_id = id_of(DECISION, path, decision.by, decision.question, decision.text)
         items[item_id] = Item(
             id=item_id,
             kind=DECISION,
-            text=redact(clean(one.text)),
-            title=redact(clean(one.question)),
-            by=one.by,
+            text=redact(clean(decision.text)),
+            title=redact(clean(decision.question)),
+            by=decision.by,
             position=2 * len(items),  # decisions say nothing of those beside them
             session=found.session_id if found else "",
             agent=agent,
             file=transcript,
-            first_turn=max(1, one.place.op),
-            last_turn=max(1, one.place.op),
-            at=one.place.at,
-            offset=one.place.offset,
+            first_turn=max(1, decision.place.op),
+            last_turn=max(1, decision.place.op),
+            at=decision.place.at,
+            offset=decision.place.offset,
         )
     return SourceRead(list(items.values()), "")

@@ -106,7 +106,7 @@ def _sayings(turn: list[TurnPart]) -> Iterator[str]:
         yield from part.queued
         reports = [*(call.report for call in part.calls if call.report), *part.reports]
         said = [(one.offset, one.text) for one in part.texts]
-        said += [(one.offset, one.text) for one in reports]
+        said += [(report.offset, report.text) for report in reports]
         for call in part.calls:
             said += [(call.offset, f"{question}\n{answer}") for question, answer in call.questions]
             plan = call.input.get("plan") if call.tool == "ExitPlanMode" else None

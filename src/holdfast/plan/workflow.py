@@ -47,12 +47,12 @@ class TaskBatch:
     @property
     def low_tokens(self) -> int:
         """Not the sum of all lows: it is rare that all tasks come out low at once."""
-        below = ((one.estimate.tokens - one.estimate.low_tokens) ** 2 for one in self.pieces)
+        below = ((piece.estimate.tokens - piece.estimate.low_tokens) ** 2 for piece in self.pieces)
         return max(0, round(self.tokens - sqrt(sum(below))))
 
     @property
     def high_tokens(self) -> int:
-        above = ((one.estimate.high_tokens - one.estimate.tokens) ** 2 for one in self.pieces)
+        above = ((piece.estimate.high_tokens - piece.estimate.tokens) ** 2 for piece in self.pieces)
         return round(self.tokens + sqrt(sum(above)))
 
 

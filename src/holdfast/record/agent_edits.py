@@ -48,14 +48,14 @@ def _take_edits(record: Record, path: str, start: int, asked: str) -> int:
     with suppress(Unreadable):
         for entry in reader:
             if isinstance(entry, Answer):
-                calls = (one for one in entry.blocks if isinstance(one, ToolUse))
+                calls = (block for block in entry.blocks if isinstance(block, ToolUse))
                 for call in calls:
                     if call.name in files.EDITS and (edits := files.path_argument(call.input)):
                         edited[call.id] = edits, entry.timestamp
             elif isinstance(entry, Result):
-                for one in entry.results:
-                    if one.is_error:
-                        edited.pop(one.tool_use_id, None)
+                for result in entry.results:
+                    if result.is_error:
+                        edited.pop(result.tool_use_id, None)
     for name, at in edited.values():
         files.note_agent_edit(record, files.relative(record, name), asked)
         git.note_edit(record, at)

@@ -109,9 +109,9 @@ def add_command(record: Record, call: Call, text: str, place: Place) -> None:
     it."""
     name = one_line(text.partition(_STARTED)[2]).split(".")[0].split(" ")[0]
     if name:
-        for one in record.agents.values():
-            if one.kind == COMMAND and one.asked == call.what and one.status == "running":
-                one.status = "started again"
+        for agent in record.agents.values():
+            if agent.kind == COMMAND and agent.asked == call.what and agent.status == "running":
+                agent.status = "started again"
         add(record, name, Agent(COMMAND, call.what, place))
 
 
@@ -126,9 +126,9 @@ def take_hook(record: Record, kind: str, raw: bytes) -> None:
     """Read the client's record of a hook. One of them tells that the session was resumed in another
     process: what the last one had started ended with it."""
     resumed = kind == "hook_success" and _RESUMED in raw
-    for one in record.agents.values() if resumed else ():
-        if one.status == "running":
-            one.status = "ended with the client, before the session was resumed"
+    for agent in record.agents.values() if resumed else ():
+        if agent.status == "running":
+            agent.status = "ended with the client, before the session was resumed"
 
 
 def mark_stopped(record: Record, name: str) -> None:
@@ -143,7 +143,7 @@ def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) 
 
 def is_scheduled(record: Record, words: str) -> bool:
     """Whether a schedule sent these words, and no person typed them."""
-    sent = [one.asked for one in record.agents.values() if one.kind == SCHEDULE]
+    sent = [agent.asked for agent in record.agents.values() if agent.kind == SCHEDULE]
     begun = one_line(words, LONGEST_ASKED)[:SAME_CHARS]
     return any(asked.partition(": ")[2][:SAME_CHARS] == begun for asked in sent)
 

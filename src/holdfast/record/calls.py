@@ -216,4 +216,4 @@ def drop_questions(record: Record, call: Call) -> None:
     """Remove the questions of a call that failed, because the user never saw them, or whose answer
     cannot be told."""
     for turn in record.turns:
-        turn.questions = [one for one in turn.questions if one.place != call.place]
+        turn.questions = [question for question in turn.questions if question.place != call.place]

@@ -69,7 +69,7 @@ def hear(record: Record, text: str, place: Place) -> None:
     if not within(_LABELS, text.lower()):
         return
     known = {decision.text for decision in record.decisions}
-    told = (one for one in sentences(text) if len(one) <= LONGEST_LABELLED)
+    told = (sentence for sentence in sentences(text) if len(sentence) <= LONGEST_LABELLED)
     labelled = [one for one in told if _LABEL.pattern.match(one) and one not in known]
     record.decisions += [Decision(words, place) for words in labelled]
     del record.decisions[:-MOST_DECISIONS]

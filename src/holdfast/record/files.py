@@ -100,7 +100,7 @@ def remove(record: Record, line: str) -> None:
     """Record that a command removed files or folders, or moved them away. This changes a file that
     nobody had used before, too."""
     for name in (one.rstrip("/") for one in named(record, line, shell.find_removed(line))):
-        known = [one for one in record.files if one == name or one.startswith(f"{name}/")]
+        known = [file for file in record.files if file == name or file.startswith(f"{name}/")]
         if not known and shell.is_file(name):
             record.files[name] = FileUse(op=record.op)
             known = [name]

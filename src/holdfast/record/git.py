@@ -124,7 +124,7 @@ def _may_be_asked(project: str) -> bool:
         inside = os.path.join(folder, pointer.removeprefix("gitdir: "))  # noqa: PTH118
     common = os.path.join(inside, _first_line(f"{inside}/commondir"))  # noqa: PTH118
     files = (f"{common}/config", f"{inside}/config.worktree")
-    settings = b"".join(places.read_small(one, CONFIG_BYTES) for one in files).lower()
+    settings = b"".join(places.read_small(file, CONFIG_BYTES) for file in files).lower()
     is_whole = 0 < len(settings) < CONFIG_BYTES
     return bool(folder) and is_whole and not any(name in settings for name in _PROGRAMS)
 
@@ -202,7 +202,7 @@ def describe_answer(answer: GitAnswer, when: str, *, is_short: bool) -> str:
     since = f"{when}, {_edits(answer.edits)} since"
     text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {since}:"
     cut = [f"(the end, without {answer.cut_lines} lines before it)"] if answer.cut_lines else []
-    lines = [flat(one, LINE_CHARS) for one in answer.printed.splitlines() if one.strip()]
+    lines = [flat(line, LINE_CHARS) for line in answer.printed.splitlines() if line.strip()]
     if is_short and lines:
         return f"{text} {both_ends(' / '.join(lines), LINE_CHARS)}"
     return "\n    ".join([text, *cut, *(lines or ["(nothing)"])])

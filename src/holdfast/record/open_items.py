@@ -79,4 +79,4 @@ def calls(record: Record) -> list[Call]:
     """Return the calls without a result since the user's last words: earlier ones were cut short
     and never get one."""
     since = record.turns[-1].place.offset if record.turns else -1
-    return [one for one in record.calls.values() if one.place.offset > since]
+    return [call for call in record.calls.values() if call.place.offset > since]

@@ -239,8 +239,8 @@ class RecordReader:
             if isinstance(block, ToolUse):
                 given = block.input
                 calls.call(record, block.name, block.id, given, self.place_of(entry))
-                for one in () if record.far else secrets.texts(given):
-                    self._hear(one)
+                for text in () if record.far else secrets.texts(given):
+                    self._hear(text)
             elif isinstance(block, Text):
                 self._hear(block.text)
                 self._take_text(block.text, self.place_of(entry))

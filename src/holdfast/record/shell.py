@@ -100,7 +100,7 @@ def find_removed(line: str) -> list[str]:
 def _operands(part: str) -> list[str]:
     """Return the program and its arguments, without options, quotes and redirections."""
     words = part.removeprefix("git ").split()
-    return [one.strip("'\"") for one in words if one[0] != "-" and not _REDIRECTS & set(one)]
+    return [word.strip("'\"") for word in words if word[0] != "-" and not _REDIRECTS & set(word)]
 
 
 def find_written(line: str) -> list[str]:

@@ -131,7 +131,9 @@ class _Stream:
         before = self._snapshot(entry.offset) if may_begin else None
         known = list(record.turns)
         self._reader.take(entry)
-        begun = [one for one in record.turns[-MOST_OPEN:] if not (one.waits or _is_in(one, known))]
+        begun = [
+            turn for turn in record.turns[-MOST_OPEN:] if not (turn.waits or _is_in(turn, known))
+        ]
         if begun and before is not None:
             if entry.offset > self.part.start:
                 closed.append(self._close(entry.offset, before))
@@ -172,7 +174,7 @@ class _Stream:
     def _queued_words(self) -> list[str]:
         """Return the words that left the client's queue since, and that nothing delivered."""
         record, state = self._state.record, self._state
-        waiting = [one for one in record.turns if one.waits]
+        waiting = [turn for turn in record.turns if turn.waits]
         left = [one for one in waiting if one.asked.strip() not in record.queue]
         new = [one for one in left if one.place.offset not in state.queued]
         state.queued = [one.place.offset for one in left]
@@ -302,7 +304,7 @@ class _Stream:
         )
 
     def _questions(self, asked_at: int, answered_at: int) -> list[tuple[str, str]]:
-        recent = (one for turn in self._state.record.turns[-4:] for one in turn.questions)
+        recent = (question for turn in self._state.record.turns[-4:] for question in turn.questions)
         here = (one for one in recent if one.place.offset in (asked_at, answered_at))
         return [(one.text, one.answer) for one in here]
 
@@ -384,7 +386,7 @@ def _is_in(turn: Turn, turns: Sequence[Turn]) -> bool:
 
 
 def _current(record: Record) -> Turn | None:
-    return next((one for one in reversed(record.turns) if not one.waits), None)
+    return next((turn for turn in reversed(record.turns) if not turn.waits), None)
 
 
 def _copy(state: StreamState) -> StreamState:
@@ -396,7 +398,7 @@ def _copy(state: StreamState) -> StreamState:
 
 def _forget_old(record: Record) -> None:
     """Forget what later lines do not need, so that the state stays small."""
-    waiting = [one for one in record.turns[:-KEPT_TURNS] if one.waits][-MOST_LOOKED_AT:]
+    waiting = [turn for turn in record.turns[:-KEPT_TURNS] if turn.waits][-MOST_LOOKED_AT:]
     record.turns = [*waiting, *record.turns[-KEPT_TURNS:]]
     for table in (record.files, record.commands, record.tools, record.git):
         table.clear()
@@ -429,7 +431,7 @@ def _spoken(part: TurnPart) -> Iterator[tuple[int, str]]:
     """Yield each text that may name a secret, with the byte of its line."""
     yield from ((part.start, text) for text in (part.asked, *part.unsure, *part.queued))
     yield from ((one.offset, one.text) for one in part.texts)
-    yield from ((one.offset, one.text) for one in part.reports)
+    yield from ((report.offset, report.text) for report in part.reports)
     for call in part.calls:
         yield from ((call.offset, text) for text in secrets.texts_in(call.input))
         yield call.end, call.output

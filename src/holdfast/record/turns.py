@@ -246,7 +246,7 @@ def words_before(record: Record) -> str:
 
 def note_run(record: Record, command: str, passed: bool) -> None:
     turn = current(record)
-    others = [one for one in turn.runs if one[0] != command]
+    others = [run for run in turn.runs if run[0] != command]
     turn.runs = [*others, (command, passed)][-MOST_RUNS:]
 
 
@@ -303,7 +303,7 @@ def number_at_work(record: Record) -> int:
     """Return the position of the request that is being worked on: the last one that is not in the
     queue; -1 without one."""
     numbers = range(len(record.turns) - 1, -1, -1)
-    return next((one for one in numbers if not waits(record, one)), len(record.turns) - 1)
+    return next((number for number in numbers if not waits(record, number)), len(record.turns) - 1)
 
 
 def began(record: Record) -> int:

@@ -38,7 +38,7 @@ def first_words(path: str | os.PathLike[str]) -> str:
     from holdfast.transcript.reader import read
 
     entries = islice(read(path), LOOKED_AT)
-    typed = (words_of(one).typed for one in entries if isinstance(one, Prompt))
+    typed = (words_of(entry).typed for entry in entries if isinstance(entry, Prompt))
     return next(filter(None, typed), "")
 
 

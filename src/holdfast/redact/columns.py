@@ -133,10 +133,10 @@ def _value(line: str, start: int, end: int) -> tuple[str, int]:
 def _secrets(values: list[Value], name: SecretName, has_users: bool) -> list[Value]:
     """Return the secrets of a column. Where half of its values look like secrets, so are the
     others."""
-    values = [one for one in values if " " not in one[0] and not is_placeholder(one[0])]
-    sure = [one for one in values if _is_sure(one[0], name)]
+    values = [value for value in values if " " not in value[0] and not is_placeholder(value[0])]
+    sure = [value for value in values if _is_sure(value[0], name)]
     if (has_users and name.is_password) or len(sure) * 2 > len(values):
-        sure += [one for one in values if is_password(one[0], literal=True)]
+        sure += [value for value in values if is_password(value[0], literal=True)]
     return sure
 
 

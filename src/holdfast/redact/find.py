@@ -58,9 +58,9 @@ def _search(text: str) -> Iterator[SecretFinding]:
         if match.lastgroup in ("cell", "pair"):
             yield from tables.below(match.start())
         if match.start() >= done:
-            for one in named.findings(text, low, match):
-                done = one.end
-                yield one
+            for finding in named.findings(text, low, match):
+                done = finding.end
+                yield finding
     yield from recovery.scan(low)
     for pattern in _own:
         for match in pattern.finditer(text):
@@ -107,7 +107,10 @@ def redact(text: str) -> str:
         findings = find(text)
         if not findings:
             break
-        values = {text[one.start : one.end]: one.placeholder for one in findings[:MOST_REPEATED]}
+        values = {
+            text[finding.start : finding.end]: finding.placeholder
+            for finding in findings[:MOST_REPEATED]
+        }
         text = replace_findings(text, findings)
         for value in sorted(values, key=len, reverse=True):  # one may contain another
             if value in text and _is_known_again(value):
@@ -124,9 +127,9 @@ def replace_findings(text: str, findings: list[SecretFinding]) -> str:
     """Replace each finding with a placeholder."""
     parts: list[str] = []
     at = 0
-    for one in findings:
-        parts += text[at : one.start], one.placeholder
-        at = one.end
+    for finding in findings:
+        parts += text[at : finding.start], finding.placeholder
+        at = finding.end
     return "".join([*parts, text[at:]])
 
 

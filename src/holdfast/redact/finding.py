@@ -40,9 +40,9 @@ class SecretFinding:
 def merge_findings(findings: Iterable[SecretFinding]) -> list[SecretFinding]:
     """Sort findings and merge those that overlap; the first one names the result."""
     kept: list[SecretFinding] = []
-    for one in sorted(findings, key=lambda one: one.start):
-        if kept and one.start < kept[-1].end:
-            kept[-1].end = max(kept[-1].end, one.end)
+    for finding in sorted(findings, key=lambda finding: finding.start):
+        if kept and finding.start < kept[-1].end:
+            kept[-1].end = max(kept[-1].end, finding.end)
         else:
-            kept.append(one)
+            kept.append(finding)
     return kept

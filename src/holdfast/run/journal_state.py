@@ -146,14 +146,16 @@ class RunHistory:
     def spread(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By task and hash: the files of its patterns, fixed when its first part started."""
         found: dict[tuple[str, str], tuple[str, ...]] = {}
-        for share in (share for one in self.sessions for share in one.shares if share.of_files):
+        for share in (
+            share for session in self.sessions for share in session.shares if share.of_files
+        ):
             found.setdefault((share.id, share.hash), share.of_files)
         return found
 
     def half_done(self, shares: Sequence[TaskShare]) -> SessionRecord | None:
         """The last session that had some of this work, if it did not finish it."""
         wanted = {(share.id, share.hash) for share in shares}
-        last = next((one for one in reversed(self.sessions) if one.keys & wanted), None)
+        last = next((session for session in reversed(self.sessions) if session.keys & wanted), None)
         return last if last and last.result != DONE else None
 
     def before(self, needs: Iterable[str]) -> list[SessionRecord]:
@@ -166,7 +168,9 @@ class RunHistory:
 
     def missing(self) -> list[str]:
         """Files of finished tasks that were not there when their sessions ended."""
-        return list(dict.fromkeys(file for one in self.sessions for file in one.ended.missing))
+        return list(
+            dict.fromkeys(file for session in self.sessions for file in session.ended.missing)
+        )
 
 
 def read_history(journal: Journal) -> RunHistory:
@@ -211,7 +215,7 @@ def _with_paths(task: PlanTask, paths: tuple[str, ...]) -> PlanTask:
 
 
 def index_tasks(plan: TaskPlan) -> dict[str, PlanTask]:
-    return {one.id: one for task in plan.tasks for one in (task, *task.subtasks)}
+    return {subtask.id: subtask for task in plan.tasks for subtask in (task, *task.subtasks)}
 
 
 def share_of(piece: TaskPiece, known: Mapping[str, PlanTask]) -> TaskShare:
@@ -240,7 +244,7 @@ def load_remaining(file: Path, root: Path) -> ContinuedPlan:
     known, note = _read_history(file, root)
     written = load_plan(file, root, known.spread())
     plan = remove_done(written, known.coverage())
-    ran = sum(one.done for one in plan.tasks) - sum(one.done for one in written.tasks)
+    ran = sum(task.done for task in plan.tasks) - sum(task.done for task in written.tasks)
     return ContinuedPlan(plan, ran, note)
 
 

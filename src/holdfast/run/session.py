@@ -142,7 +142,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     """Start a session, listen until it has ended, record the result."""
     session_id = str(uuid.uuid4())
     root, history = context.options.root, context.history
-    missing_before = find_missing(root, [path for one in job.pieces for path in one.task.paths])
+    missing_before = find_missing(root, [path for piece in job.pieces for path in piece.task.paths])
     running = _start(context, job, session_id, attempt, prompt)
     context.tell(_start_event(job, session_id, attempt))
     reading = _listen(context, job, session_id, running)

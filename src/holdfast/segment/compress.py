@@ -99,7 +99,7 @@ def content(source: SegmentSource) -> str:
 def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
     """Choose requests and answers, cut where they are too long, then of each rank what fits. They
     are cut only as far as the rest needs the room."""
-    turns, others, rest = ([one for one in items if one.rank == rank] for rank in RANKS)
+    turns, others, rest = ([item for item in items if item.rank == rank] for rank in RANKS)
     least = _size(_cut(turns, int(room * FIRST_SHARE)))
     usual = _fit(others, room - least)
     taken = _cut(turns, room - _size(usual)) + usual
@@ -109,23 +109,23 @@ def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
 def _fit(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:
     """Take the items that fit, the first ones first; each heading is written once."""
     taken, headings = list[SegmentItem](), set[str]()
-    for one in items:
-        cost = _size([one]) - (len(one.section) + 3 if one.section in headings else 0)
+    for item in items:
+        cost = _size([item]) - (len(item.section) + 3 if item.section in headings else 0)
         if cost <= room:
             room -= cost
-            headings.add(one.section)
-            taken.append(one)
+            headings.add(item.section)
+            taken.append(item)
     return taken
 
 
 def _cut(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:
     taken: list[SegmentItem] = []
-    for one in items:
-        if len(one.text) > room:
-            one = msgspec.structs.replace(one, text=one.text[: max(0, room - 2)].rstrip() + " …")
-        if len(one.text) <= room:
-            taken.append(one)
-            room -= len(one.text) + 2
+    for item in items:
+        if len(item.text) > room:
+            item = msgspec.structs.replace(item, text=item.text[: max(0, room - 2)].rstrip() + " …")
+        if len(item.text) <= room:
+            taken.append(item)
+            room -= len(item.text) + 2
     return taken
 
 

@@ -100,9 +100,12 @@ def list_items(source: SegmentSource) -> list[SegmentItem]:
 def list_decisions(source: SegmentSource) -> list[str]:
     """List the decisions, each with its question."""
     return [
-        flat(f"{one.question} → {one.text}" if one.question else one.text, REPLY_CHARS)
-        for one in find_decisions(source.record)
-        if segment.holds(source.segment, one.place)
+        flat(
+            f"{decision.question} → {decision.text}" if decision.question else decision.text,
+            REPLY_CHARS,
+        )
+        for decision in find_decisions(source.record)
+        if segment.holds(source.segment, decision.place)
     ]
 
 

@@ -124,7 +124,10 @@ def location(segment_id: str) -> str:
     """Return the segment's file; empty if there is none or the id cannot be a file name."""
     if not formats.is_plain(segment_id):
         return ""
-    found = [_warm_path(segment_id), *(f"{one}/{segment_id}{ENDING}" for one in _cold_folders(""))]
+    found = [
+        _warm_path(segment_id),
+        *(f"{folder}/{segment_id}{ENDING}" for folder in _cold_folders("")),
+    ]
     return next((path for path in found if os.path.lexists(path)), "")
 
 

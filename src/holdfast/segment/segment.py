@@ -138,7 +138,7 @@ def holds(segment: Segment, place: Place) -> bool:
 def topic(record: Record, segment: Segment) -> str:
     """Return what was asked: the first request that says something; if all are short, the first
     one with what it answers."""
-    asked = next((one.asked for one in segment.turns if width(one.asked) > TERSE_CHARS), "")
+    asked = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
     return name_of(asked or sections.title(record, record.turns.index(segment.turns[0])))
 
 

@@ -267,8 +267,8 @@ class _Roll:
             disk.save_queue(self.session_id, mine)
 
     def _prune(self, limits: Limits) -> None:
-        for one in outdated_archives(library.ours(COLD), self.now_ms, limits):
-            library.prune(one, self.now_ms)
+        for archive in outdated_archives(library.ours(COLD), self.now_ms, limits):
+            library.prune(archive, self.now_ms)
             self.report.pruned += 1
         warm = sorted(library.ours(WARM), key=lambda one: -formats.score(one, self.now_ms))
         for least in warm[MOST_WARM:]:

@@ -49,7 +49,7 @@ def check(name: str, text: str, project: Path | None = None) -> Value:
     before = load.load(environ={})
     after = load.load(environ={}, changes={name: text})
     if after.origins[name] != str(load.user_file()):  # not used
-        reasons = [one for one in after.errors if one not in before.errors] or after.errors
+        reasons = [error for error in after.errors if error not in before.errors] or after.errors
         raise InvalidSetting(name, reasons[-1].removeprefix(f"{load.user_file()}: "))
     return after.values[name]
 

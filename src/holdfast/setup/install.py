@@ -64,7 +64,7 @@ class InstallPlan:
     def backups(self) -> list[tuple[Path, Path]]:
         """New backups of other people's files: the file and its copy. A file that Claude Code
         rewrites all the time has none."""
-        kept = [one for one in self.changes if one.after and one.path.suffix == ".bak"]
+        kept = [change for change in self.changes if change.after and change.path.suffix == ".bak"]
         return [
             (edit.path, copy.path)
             for copy in kept

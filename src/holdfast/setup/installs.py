@@ -60,7 +60,7 @@ class Install:
         """The commands that the doctor may run. A project's settings come with the repository: of
         those, only lines that this Holdfast writes."""
         if self.scope in ("project", "local"):
-            return tuple(one for one in self.commands if is_written_by_us(one[1]))
+            return tuple(command for command in self.commands if is_written_by_us(command[1]))
         return self.commands
 
 
@@ -120,7 +120,7 @@ def _settings_files(home: Path, project: Path) -> dict[Path, str]:
     files: dict[Path, str] = {}
     for scope in SCOPES:
         files.setdefault(settings_file(scope, home, project), scope)
-    own = {Path(file): one.name for one in AGENTS if (file := one.hooks_file(os.environ))}
+    own = {Path(file): agent.name for agent in AGENTS if (file := agent.hooks_file(os.environ))}
     return files | own
 
 
@@ -218,7 +218,7 @@ def install_notes(
     project = target.project or Path.cwd()
     return (
         *_foreign_files(target, wanted),
-        *(f"{one.words}; {TAKE_OUT}" for one in find_others(home, project, our_packages(ours))),
+        *(f"{other.words}; {TAKE_OUT}" for other in find_others(home, project, our_packages(ours))),
         *settings_against_hooks(project),
         *(other_receipts(ours, but=target.anchor) if target.project is None else ()),
         *_shared_file(target),

@@ -128,10 +128,10 @@ def sentences(text: str) -> list[str]:
 def last_sentences(text: str, most: int) -> str:
     """The last sentences, as many whole ones as fit; at least one."""
     kept = ""
-    for one in reversed(sentences(text)):
-        if kept and len(one) + len(kept) >= most:
+    for sentence in reversed(sentences(text)):
+        if kept and len(sentence) + len(kept) >= most:
             break
-        kept = f"{one} {kept}".strip()
+        kept = f"{sentence} {kept}".strip()
     return kept
 
 

@@ -108,7 +108,7 @@ def is_id(word: str) -> bool:
 def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
     """Find the calls with these ids, in the order of the file. Only lines that name one are
     decoded."""
-    wanted = {one.encode() for one in ids}
+    wanted = {id_.encode() for id_ in ids}
     uses: dict[str, ToolUse] = {}
     parse_data = parser_for(path)
     with TranscriptSource(path) as source:

@@ -34,11 +34,11 @@ class LiveTranscripts:
         """The live transcripts that changed; at the first look, all live ones. `elsewhere` are
         transcripts outside the usual folder, which may not exist yet."""
         found = {}
-        for one in self._entries(elsewhere):
-            now = one.stat(follow_symlinks=False)
+        for entry in self._entries(elsewhere):
+            now = entry.stat(follow_symlinks=False)
             seen = (now.st_mtime_ns, now.st_size, now.st_ino)
             if _is_live(seen, now_ms):
-                found[one.path] = seen
+                found[entry.path] = seen
         before, self._files = self._files, found
         for path, had in before.items():
             self._compare(path, had, found.get(path))
@@ -64,7 +64,9 @@ class LiveTranscripts:
 
     def _session(self, path: str) -> Iterator[os.DirEntry[str]]:
         folder, name = os.path.split(path)
-        yield from (one for one in self._transcripts(folder) if one.name == name)
+        yield from (
+            transcript for transcript in self._transcripts(folder) if transcript.name == name
+        )
         yield from self._transcripts(f"{path.removesuffix(ENDING)}/subagents")
 
     def _transcripts(self, folder: str) -> Iterator[os.DirEntry[str]]:

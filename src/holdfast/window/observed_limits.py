@@ -45,7 +45,10 @@ class Observed(NamedTuple):
     forgotten_ms: int = 0
 
     def pre_tokens(self, wanted: Conditions, new: Iterable[Observation] = ()) -> list[int]:
-        known = {one.boundary: one for one in (*self.observations, *self.not_forgotten(new))}
+        known = {
+            observation.boundary: observation
+            for observation in (*self.observations, *self.not_forgotten(new))
+        }
         return [one.pre_tokens for one in known.values() if one.conditions == wanted]
 
     def not_forgotten(self, new: Iterable[Observation]) -> list[Observation]:
@@ -90,7 +93,7 @@ def _decode(value: Any) -> Observed:
 def add(new: Iterable[Observation]) -> None:
     """Save what is not known yet; two writers at once may lose one, and the next hook adds it."""
     found = load()
-    boundaries = {one.boundary for one in found.observations}
+    boundaries = {observation.boundary for observation in found.observations}
     fresh = [one for one in found.not_forgotten(new) if one.boundary not in boundaries]
     if fresh:
         _save([*found.observations, *fresh][-MOST:], found.forgotten_ms)
@@ -106,8 +109,8 @@ def forget(now_ms: int) -> int:
 def learned_limits() -> list[dict[str, Any]]:
     """Return every limit that compactions on this machine contradict, with its source."""
     seen: defaultdict[Conditions, list[int]] = defaultdict(list)
-    for one in load().observations:
-        seen[one.conditions].append(one.pre_tokens)
+    for observation in load().observations:
+        seen[observation.conditions].append(observation.pre_tokens)
     found = (_edge_of(where, tokens) for where, tokens in seen.items())
     return [
         {"tokens": one.edge_tokens, "source": one.source}
@@ -126,12 +129,12 @@ def _edge_of(where: Conditions, pre_tokens: list[int]) -> CompactionLimit:
 def _save(observations: list[Observation], forgotten_ms: int) -> None:
     rows = [
         {
-            **one.conditions._asdict(),
-            "pre_tokens": one.pre_tokens,
-            "boundary": one.boundary,
-            "at_ms": one.at_ms,
+            **observation.conditions._asdict(),
+            "pre_tokens": observation.pre_tokens,
+            "boundary": observation.boundary,
+            "at_ms": observation.at_ms,
         }
-        for one in observations
+        for observation in observations
     ]
     value = {"version": VERSION, "forgotten_ms": forgotten_ms, "observations": rows}
     Path(places.home()).mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ class WindowOutbox:
 
     @property
     def said(self) -> list[OutboxEntry]:
-        return [one for one in self.entries if one.state == SAID]
+        return [entry for entry in self.entries if entry.state == SAID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,27 +115,29 @@ def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> No
     for done in over:
         places.append(f"{folder}/outbox.done", _line(done))
     gone = {one.id for one in over}
-    box.entries = [one for one in box.entries if one.id not in gone]
+    box.entries = [entry for entry in box.entries if entry.id not in gone]
     path = f"{folder}/outbox.json"
     if not box.entries:
         with suppress(FileNotFoundError):
             os.unlink(path)  # noqa: PTH108
         return
     body: dict[str, Any] = {"version": VERSION, "read_to": box.read_to, "answer": box.answer}
-    body["entries"] = [asdict(one) for one in box.entries]
+    body["entries"] = [asdict(entry) for entry in box.entries]
     places.replace_whole(path, json.dumps(body).encode())
 
 
 def known_ids(folder: str) -> set[str]:
     """The ids of messages that are or were in the outbox, without prefixes."""
-    return {bare(one.id) for one in load(folder).entries} | {
-        bare(one.id) for one in done_messages(folder)
+    return {bare(entry.id) for entry in load(folder).entries} | {
+        bare(message.id) for message in done_messages(folder)
     }
 
 
 def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -> int:
     """Add messages that are not there yet, oldest first; how many. `size` is the transcript's."""
-    had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done_messages(folder)}
+    had = {bare(entry.id) for entry in box.entries} | {
+        bare(message.id) for message in done_messages(folder)
+    }
     fresh = [one for one in new if bare(one.id) not in had]
     room = max(0, MOST_ENTRIES - len(box.entries))
     fresh = sorted(fresh, key=_age)[:room]
@@ -159,7 +161,7 @@ def done_messages(folder: str) -> list[DoneMessage]:
 def forget_done(folder: str, known: Sequence[DoneMessage]) -> None:
     """Remove the finished messages that the board has recorded; later ones stay."""
     had = set(known)
-    left = [one for one in done_messages(folder) if one not in had]
+    left = [message for message in done_messages(folder) if message not in had]
     path = f"{folder}/outbox.done"
     if left:
         places.replace_whole(path, b"".join(map(_line, left)))
@@ -183,7 +185,7 @@ def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list
         return []
     over = _look(box, folder, transcript, now_ms)
     ended = {one.id for one in over}
-    waiting = [one for one in box.entries if one.state == WAITING and one.id not in ended]
+    waiting = [entry for entry in box.entries if entry.state == WAITING and entry.id not in ended]
     chosen = waiting[:most]
     if chosen and not _speaks(folder):
         chosen = []  # a message that cannot be told apart from an earlier one is not said
@@ -205,7 +207,7 @@ def look(folder: str, transcript: str, now_ms: int) -> None:
 def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
     over = _confirm(box, transcript, now_ms) if box.said else []
     ended = {one.id for one in over}
-    still = [one for one in box.entries if one.id not in ended]
+    still = [entry for entry in box.entries if entry.id not in ended]
     silent = bool(box.said) and not _is_speaking(folder)
     for one in still:
         if one.state == SAID and one.silent >= ANSWERS:
@@ -300,8 +302,8 @@ def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> No
     """Add messages that are new and were not delivered. The next hook wakes while any waits."""
     with lock_state(folder) as state:
         box = load(folder)
-        known = {bare(one.id) for one in box.entries}
-        new = [one for one in entries if bare(one.id) not in known]
+        known = {bare(entry.id) for entry in box.entries}
+        new = [entry for entry in entries if bare(entry.id) not in known]
         if new:
             _put(folder, box, new, state.transcript, now_ms)
         if places.has_outbox(folder):  # also if another process added them and stopped there
@@ -324,9 +326,9 @@ def take_back(folder: str, message_ids: Set[str]) -> set[str]:
     """Take messages back; returns those that were said already. Ids come without `TEAM`."""
     with lock_state(folder) as state:
         box = load(folder)
-        mine = [one for one in box.entries if bare(one.id) in message_ids]
+        mine = [entry for entry in box.entries if bare(entry.id) in message_ids]
         printed = [one for one in mine if one.state != WAITING]
-        box.entries = [one for one in box.entries if one not in mine or one in printed]
+        box.entries = [entry for entry in box.entries if entry not in mine or entry in printed]
         save(folder, box)
         if not box.entries:
             _rouse(folder, state)

@@ -221,14 +221,16 @@ def _new_observations(
     return tuple(
         Observation(
             observed_limits.conditions(
-                one.model or facts.model, one.boundary.version or facts.client_version, turned
+                compaction.model or facts.model,
+                compaction.boundary.version or facts.client_version,
+                turned,
             ),
-            one.boundary.pre_tokens or 0,
-            one.boundary.uuid,
-            int((one.boundary.epoch_s or 0) * 1000),
+            compaction.boundary.pre_tokens or 0,
+            compaction.boundary.uuid,
+            int((compaction.boundary.epoch_s or 0) * 1000),
         )
-        for one in past.compactions
-        if _tells_limit(one, state.switches_ms)
+        for compaction in past.compactions
+        if _tells_limit(compaction, state.switches_ms)
     )
 
 

@@ -147,8 +147,10 @@ def peers_of(
         for folder, one in beside[:MOST_PEERS]
     ]
     if task_tokens:
-        peers = [one | {"fits": health.task_fits(one["room_tokens"], task_tokens)} for one in peers]
-    return sorted(peers, key=lambda one: float(one["used_ratio"]), reverse=True)
+        peers = [
+            peer | {"fits": health.task_fits(peer["room_tokens"], task_tokens)} for peer in peers
+        ]
+    return sorted(peers, key=lambda peer: float(peer["used_ratio"]), reverse=True)
 
 
 def _is_beside(other: State, state: State) -> bool:

@@ -87,7 +87,11 @@ def _live(windows: list[tuple[str, State]], now_ms: int) -> list[Listener]:
 def of_kind(now_ms: int, kind: str) -> list[Listener]:
     """List working agents of this kind: sessions first, because they get messages at once, then
     the newest, because it will probably run longest."""
-    found = [one for one in listeners(now_ms) if one.kind == kind and _is_at_work(one, now_ms)]
+    found = [
+        listener
+        for listener in listeners(now_ms)
+        if listener.kind == kind and _is_at_work(listener, now_ms)
+    ]
     return sorted(found, key=lambda one: (one.is_agent, -one.heard_ms))
 
 
@@ -97,7 +101,9 @@ def find_listeners(now_ms: int, name: str) -> list[Listener]:
     exact = listeners(now_ms, name)
     if exact or len(name) < LEAST_START:
         return exact or of_kind(now_ms, name)
-    return of_kind(now_ms, name) or [one for one in listeners(now_ms) if one.name.startswith(name)]
+    return of_kind(now_ms, name) or [
+        listener for listener in listeners(now_ms) if listener.name.startswith(name)
+    ]
 
 
 def resolve_address(

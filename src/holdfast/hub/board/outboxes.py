@@ -49,8 +49,8 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
 
 
 def _holdings(folder: str) -> dict[str, str]:
-    held = {one.id: one.state for one in outbox.load(folder).entries}
-    return held | {one.id: one.state for one in outbox.done_messages(folder)}
+    held = {entry.id: entry.state for entry in outbox.load(folder).entries}
+    return held | {message.id: message.state for message in outbox.done_messages(folder)}
 
 
 def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -> None:
@@ -239,8 +239,8 @@ def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]
     """Withdraw messages that the agent is about to read itself, so that no hook prints them.
     Return those that were printed already."""
     wanted, printed = set(message_ids), set[str]()
-    for one in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
-        printed |= outbox.take_back(one.folder, wanted)
+    for listener in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
+        printed |= outbox.take_back(listener.folder, wanted)
     return printed
 
 

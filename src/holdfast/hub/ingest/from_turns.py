@@ -207,7 +207,9 @@ class TurnRecords:
             tool_name=_text(call.tool, NAME_CHARS) or "unknown",
             tool_type=type_of(call.tool),
             input=_input_of(call),
-            file_paths=[_text(one, TEXT_CHARS) for one in paths if one and isinstance(one, str)],
+            file_paths=[
+                _text(path, TEXT_CHARS) for path in paths if path and isinstance(path, str)
+            ],
             exit_code=_exit_code(call.output) if call.is_error else 0,
             duration_ms=report.took_ms if report else None,
             at_ms=self._ms(call.at),

@@ -187,7 +187,7 @@ def _tables(connection: Connection) -> Finding:
     options = {"include_name": lambda name, kind, _: kind != "table" or name in names}
     context = MigrationContext.configure(connection, opts=options)
     differences = compare_metadata(context, metadata)
-    words = "; ".join(str(one)[:120] for one in differences[:MOST_SHOWN])
+    words = "; ".join(str(difference)[:120] for difference in differences[:MOST_SHOWN])
     return Finding("tables", not differences, words or f"{len(names)}, as they should be")
 
 

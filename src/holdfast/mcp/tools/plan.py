@@ -40,7 +40,7 @@ def answer_plan(asked: PlanArguments) -> ToolAnswer:
     if given.note:
         found = replace(found, warnings=(*found.warnings, given.note))
     words = f"{counted(len(found.batches), 'batch')}, {found.size}"
-    return ToolAnswer(words, _summary(found), "batches", [_batch(one) for one in found.batches])
+    return ToolAnswer(words, _summary(found), "batches", [_batch(batch) for batch in found.batches])
 
 
 def _plan_from(asked: PlanArguments, root: Path) -> ContinuedPlan:

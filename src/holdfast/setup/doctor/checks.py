@@ -74,14 +74,14 @@ def examine(project: Path) -> dict[str, Any]:
     troubles = [
         *_broken_settings(unusable),
         *_install_troubles(installs, unusable),
-        *(f"{one.words}; {_way_out(one)}" for one in others),
+        *(f"{other.words}; {_way_out(other)}" for other in others),
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
         *(trouble for install in installs for trouble in _failed_steps(install, steps[install])),
         *line.troubles,
         *servers.troubles,
         *settings_against_hooks(project),
         *_home_troubles(),
-        *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
+        *(f"{copy}; {DamagedTranscript.hint}" for copy in damaged_copies(COPIES_SECONDS)),
         *_ingest_troubles(),
         *_plugin_troubles(installs),
         *map(_settings_trouble, settings.errors),
@@ -133,7 +133,9 @@ def _install_troubles(installs: list[Install], unusable: dict[Path, InstallError
 
 
 def _run_twice(agent: agents.CodingAgent, installs: list[Install]) -> str:
-    running = [str(one.path) for one in installs if one.commands and one.agent is agent]
+    running = [
+        str(install.path) for install in installs if install.commands and install.agent is agent
+    ]
     if len(running) < 2:
         return ""
     words = f"installed in {len(running)} places, hooks run twice: {', '.join(running)}"
@@ -174,7 +176,7 @@ def _rehearse(install: Install, fired: list[FiredHook]) -> list[RehearsalStep]:
 
 def _failed_steps(install: Install, steps: list[RehearsalStep]) -> list[str]:
     fix = f"`holdfast log` may say why; else {_fix(install)}"
-    return [f"{one.name}: {one.words}; {fix}" for one in steps if not one.ok]
+    return [f"{step.name}: {step.words}; {fix}" for step in steps if not step.ok]
 
 
 def _fix(install: Install) -> str:
@@ -267,7 +269,7 @@ def _plugin_troubles(installs: list[Install]) -> list[str]:
     """Whether the plugin's environment could not be built."""
     data = plugin_environment.place()
     known = plugin_environment.state(data) if data else {}
-    if known.get("state") != "failed" or not any(one.scope == "plugin" for one in installs):
+    if known.get("state") != "failed" or not any(install.scope == "plugin" for install in installs):
         return []
     log = f"{data}/environment.log"
     words = f"the plugin's environment could not be built: {known.get('words')}"

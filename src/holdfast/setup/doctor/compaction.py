@@ -36,7 +36,7 @@ class RehearsalStep:
 
 def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
     """Rehearse both halves. Empty if a needed hook is missing, which is reported elsewhere."""
-    by_event = dict(one for one in reversed(commands) if not prints_second_half(one[1]))
+    by_event = dict(command for command in reversed(commands) if not prints_second_half(command[1]))
     before, after = by_event.get("PreCompact"), by_event.get("SessionStart")
     if not before or not after:
         return []

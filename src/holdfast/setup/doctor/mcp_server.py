@@ -73,7 +73,7 @@ def _may_start(
 
 
 def _plugin_folders(installs: list[Install]) -> list[Path]:
-    return [one.path.parent.parent for one in installs if one.scope == "plugin"]
+    return [install.path.parent.parent for install in installs if install.scope == "plugin"]
 
 
 def _installed_servers(

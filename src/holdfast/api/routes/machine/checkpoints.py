@@ -167,7 +167,7 @@ async def diff(
             ends = [_find_entry(older, project_id, entries), after]
         else:
             ends = lineage.trace(after, entries)[:2][::-1]
-        documents = [_document(one) for one in ends]
+        documents = [_document(end) for end in ends]
         return ends, _sections(documents)
 
     ends, sections = await read_files(look)
@@ -229,7 +229,7 @@ async def verified(checkpoint_id: CheckpointPath, project_id: IdQuery = None) ->
 
 
 def _verdict(report: verify.VerifyReport) -> dict[str, Any]:
-    found = [{"part": one.part, "words": one.words} for one in report.findings]
+    found = [{"part": finding.part, "words": finding.words} for finding in report.findings]
     return {"ok": report.ok, "findings": found, "notes": list(report.notes)}
 
 
@@ -237,9 +237,9 @@ def _find_entry(
     checkpoint_id: str, project_id: str | None, entries: Iterable[CheckpointEntry]
 ) -> CheckpointEntry:
     fits = [
-        one
-        for one in entries
-        if one.id == checkpoint_id and (project_id is None or _project_id(one) == project_id)
+        entry
+        for entry in entries
+        if entry.id == checkpoint_id and (project_id is None or _project_id(entry) == project_id)
     ]
     if not fits:
         raise NotThere("Checkpoint")
@@ -289,8 +289,10 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
 
 
 async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[str, Any]]:
-    own = {one.path for one in provenance.own_entries(entries)}
-    fills = await read_files(lambda: [snapshot.load_fill(one.project, one.id) for one in entries])
+    own = {entry.path for entry in provenance.own_entries(entries)}
+    fills = await read_files(
+        lambda: [snapshot.load_fill(entry.project, entry.id) for entry in entries]
+    )
     shares = await db.read(lambda connection: [*map(partial(_share, connection), entries, fills)])
     return [
         {

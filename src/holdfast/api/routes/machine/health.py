@@ -126,9 +126,9 @@ def _look() -> dict[str, Any]:
             }
             for source, one in set_aside.load().items()
         ],
-        "lines": sum(one.lines for one in figures),
-        "skipped_lines": sum(one.skipped for one in figures),
-        "unread_transcripts": sum(not one.is_read for one in figures),
+        "lines": sum(figure.lines for figure in figures),
+        "skipped_lines": sum(figure.skipped for figure in figures),
+        "unread_transcripts": sum(not figure.is_read for figure in figures),
         "archived_sessions": len(archive),
         "archived_bytes": sum(one.bytes for one in archive),
         "versions": {

@@ -267,8 +267,8 @@ def _cost(use: Iterable[tuple[str, TokenUse]], tariff: prices.Tariff) -> float |
 
 
 def _used(figures: Iterable[TranscriptFigures]) -> Iterator[tuple[str, str, TokenUse]]:
-    for one in figures:
-        for day, models in one.by_day.items():
+    for figure in figures:
+        for day, models in figure.by_day.items():
             for model, used in models.items():
                 yield day, model, used
 
