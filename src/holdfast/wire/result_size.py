@@ -18,26 +18,16 @@ LINE_NUMBER_CHARS = 7  # "    12" and an arrow
 MOST_DEPTH = 40  # of nested values
 LIGHTEN_FROM_BYTES = 8192
 MOST_PAYLOAD_BYTES = 8 << 20
-CALL_KEY = b'"tool_use_id"'
 
 
 def limit_payload(payload: bytes) -> bytes:
-    """Remove the tool's input and response from a very large payload: twenty million tiny lists
-    took 30 s and a gigabyte to parse. The response then counts as the longest text that the client
-    shows.
-    """
+    """Leave the tool's input and response out of a very large payload: twenty million tiny lists
+    took 30 s and a gigabyte to parse. The response counts once it is in the transcript."""
     if len(payload) <= MOST_PAYLOAD_BYTES:
         return payload
-    cut = [payload.find(key) for key in (b'"tool_input"', b'"tool_response"')]
-    start = min((at for at in cut if at >= 0), default=-1)
-    if start < 0:
-        return payload
-    call = payload[max(start, payload.rfind(CALL_KEY)) :][: len(CALL_KEY) + 200]
-    call_id = call.removeprefix(CALL_KEY).split(b'"')[1:2] if call.startswith(CALL_KEY) else []
-    parts = [payload[:start].rstrip(b" \n\t")]
-    parts += [CALL_KEY + b':"' + one + b'",' for one in call_id if b"\\" not in one]
-    parts.append(b'"tool_response":"' + b"x" * CUT_CHARS + b'"}' if cut[1] >= 0 else b'"cut":1}')
-    return b"".join(parts)
+    found = (payload.find(key) for key in (b'"tool_input"', b'"tool_response"'))
+    start = min((at for at in found if at >= 0), default=-1)
+    return payload if start < 0 else payload[:start] + b'"cut":1}'
 
 
 def lighten(payload: bytes) -> bytes:
