@@ -32,7 +32,9 @@ async def read_files(look: Callable[P, T], *args: P.args, **more: P.kwargs) -> T
         async with asyncio.timeout(MOST_SECONDS):
             return await loop.run_in_executor(_THREADS, lambda: look(*args, **more))
     except TimeoutError:
-        raise Unreachable(f"reading files took more than {MOST_SECONDS:g} seconds") from None
+        busy = Unreachable(f"reading files took more than {MOST_SECONDS:g} seconds")
+        busy.hint = "this machine is busy: ask again"
+        raise busy from None
 
 
 def state_of(session_id: str, agent_id: str) -> State | None:
