@@ -173,3 +173,7 @@ def test_the_whole_environment_is_built_and_used(plugin: Path, own_home: Path) -
     assert "is complete" in message(launch(plugin, own_home, "environment", "tell"))
     shown = launch(plugin, own_home, "--version", more={"CLAUDE_PLUGIN_DATA": ""})
     assert holdfast.__version__ in shown.stdout
+    shown = launch(plugin, own_home, "install", "--status-line", "--yes")
+    assert f"{data}/environment/bin/holdfast' uninstall" in shown.stdout  # updates leave that name
+    shown = launch(plugin, own_home, "uninstall", "--yes")
+    assert "claude plugin uninstall holdfast" in shown.stdout

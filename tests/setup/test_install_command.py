@@ -277,12 +277,14 @@ def test_a_project_is_named_by_its_folder(desk: Desk, tmp_path: Path) -> None:
     assert "use --scope local" in said.stderr
 
 
-def test_the_status_line_alone_comes_and_goes_beside_a_plugin(desk: Desk) -> None:
-    desk.write(SAMPLES["hooked, minified"])
+@pytest.mark.parametrize("text", [SAMPLES["hooked, minified"], b'{"model": "opus"}\n'])
+def test_the_status_line_alone_comes_and_goes_beside_a_plugin(desk: Desk, text: bytes) -> None:
+    desk.write(text)
     before = desk.tree()
     call("install --yes --status-line")
     settings = json.loads(desk.settings.read_bytes())
-    assert "statusline" in settings["statusLine"]["command"]
+    assert "statusline" in settings.pop("statusLine")["command"]
+    assert settings.keys() == json.loads(text).keys() - {"statusLine"}
     assert installed_commands(desk.settings) == []
     assert set(desk.tree()) == set(before)
     call("uninstall --yes")

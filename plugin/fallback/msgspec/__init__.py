@@ -5,34 +5,16 @@ read transcripts with this one: slower, and with the same results. It must be na
 readers, records and briefs are the same code either way.
 """
 
-from __future__ import annotations
-
-from msgspec import json, structs
-from msgspec.structs import (
-    UNSET,
-    DecodeError,
-    Meta,
-    MsgspecError,
-    Raw,
-    Struct,
-    UnsetType,
-    ValidationError,
-    field,
-)
-from msgspec.values import convert, to_builtins
-
-__all__ = [
-    "UNSET",
-    "DecodeError",
-    "Meta",
-    "MsgspecError",
-    "Raw",
-    "Struct",
-    "UnsetType",
-    "ValidationError",
-    "convert",
-    "field",
-    "json",
-    "structs",
-    "to_builtins",
-]
+from msgspec import json as json
+from msgspec import structs as structs
+from msgspec.structs import UNSET as UNSET
+from msgspec.structs import DecodeError as DecodeError
+from msgspec.structs import Meta as Meta
+from msgspec.structs import MsgspecError as MsgspecError
+from msgspec.structs import Raw as Raw
+from msgspec.structs import Struct as Struct
+from msgspec.structs import UnsetType as UnsetType
+from msgspec.structs import ValidationError as ValidationError
+from msgspec.structs import field as field
+from msgspec.values import convert as convert
+from msgspec.values import to_builtins as to_builtins

@@ -6,18 +6,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from msgspec.structs import SHAPES, Meta, Raw, UnsetType, ValidationError, shape_of
+from msgspec.structs import SHAPES, Meta, Raw, UnsetType, ValidationError, asdict, fields
 
 Converter = Callable[[Any], Any]
 Value = TypeVar("Value")
@@ -34,9 +25,9 @@ def convert(value: Any, type: type[Value]) -> Value:
 @cache
 def converter(kind: Any) -> Converter:
     """A function that makes values of this type from what `json` reads."""
-    origin, inside = get_origin(kind), get_args(kind)
+    origin, inside = get_origin(kind) or kind, get_args(kind)
     if kind in (Any, object):
-        return _same
+        return lambda value: value
     if origin is Annotated:
         return _limited(converter(inside[0]), inside[1:])
     if origin is Literal:
@@ -46,21 +37,15 @@ def converter(kind: Any) -> Converter:
     if kind in SHAPES:
         return lambda value: _struct(kind, value)
     if kind is Raw:
-        return _raw
-    if kind in (dict, Mapping) or (origin or object) in (dict, Mapping) or _is_counter(origin):
-        return _dict(origin or kind, inside or (Any, Any))
-    if (origin or kind) in (list, set, frozenset, Sequence):
-        make = list if origin is Sequence else origin or kind
+        return lambda value: Raw(written(value))
+    if origin is Mapping or (isinstance(origin, type) and issubclass(origin, dict)):
+        return _dict(dict if origin is Mapping else origin, inside or (Any, Any))
+    if origin in (list, set, frozenset, Sequence):
+        make = list if origin is Sequence else origin
         return _sequence(make, converter(inside[0] if inside else Any))
-    if (origin or kind) is tuple:
+    if origin is tuple:
         return _tuple(inside or (Any, ...))
-    if kind is float:
-        return _float
-    return _exactly(NoneType if kind is None else kind)
-
-
-def _same(value: Any) -> Any:
-    return value
+    return _float if kind is float else _exactly(NoneType if kind is None else kind)
 
 
 def _wrong(wanted: object, value: object) -> ValidationError:
@@ -82,10 +67,6 @@ def _float(value: Any) -> float:
     return float(value)
 
 
-def _raw(value: Any) -> Raw:
-    return Raw(written(value))
-
-
 def _one_of(choices: tuple[Any, ...]) -> Converter:
     def check(value: Any) -> Any:
         if type(value) not in (str, int, bool, NoneType) or value not in choices:
@@ -96,19 +77,12 @@ def _one_of(choices: tuple[Any, ...]) -> Converter:
 
 
 def _limited(inner: Converter, limits: tuple[Any, ...]) -> Converter:
-    known = [limit for limit in limits if isinstance(limit, Meta)]
+    """Of a number; a type of another kind states no `ge` or `le`."""
 
     def check(value: Any) -> Any:
         made = inner(value)
-        for limit in known:
-            size = len(made) if hasattr(made, "__len__") else 0
-            if (
-                (limit.ge is not None and made < limit.ge)
-                or (limit.le is not None and made > limit.le)
-                or (limit.lt is not None and made >= limit.lt)
-                or (limit.min_length is not None and size < limit.min_length)
-                or (limit.max_length is not None and size > limit.max_length)
-            ):
+        for limit in limits:
+            if isinstance(limit, Meta) and not limit.ge <= made <= limit.le:
                 raise ValidationError(f"{made!r:.80} is out of bounds")
         return made
 
@@ -137,50 +111,38 @@ def _union(parts: list[Any]) -> Converter:
 
 
 def _struct(kind: type, value: Any) -> Any:
+    shape, known = SHAPES[kind], fields(kind)
     if type(value) is kind:
         return value
-    shape = shape_of(kind)
+    if not isinstance(value, list if shape.array_like else dict):
+        raise _wrong("array" if shape.array_like else "object", value)
     if shape.array_like:
-        if not isinstance(value, list):
-            raise _wrong("array", value)
-        if len(value) < sum(known.is_required for known in shape.fields):
-            raise ValidationError("Expected a longer `array`")
-        pairs = list(zip(shape.fields, value, strict=False))
+        pairs = list(zip(known, value, strict=False))
     else:
-        if not isinstance(value, dict):
-            raise _wrong("object", value)
-        if shape.forbid_unknown_fields:
-            unknown = value.keys() - {known.encode_name for known in shape.fields}
-            if unknown:
-                raise ValidationError(f"Object contains unknown field `{min(unknown)}`")
+        if shape.forbid_unknown_fields and value.keys() - {one.encode_name for one in known}:
+            raise ValidationError("Object contains an unknown field")
         if shape.tag and value.get(shape.tag_field, shape.tag) != shape.tag:
             raise ValidationError(f"Invalid value at `$.{shape.tag_field}`")
-        written_as = [(known, known.encode_name) for known in shape.fields]
-        pairs = [(known, value[name]) for known, name in written_as if name in value]
-    given = {known.name: converter(known.type)(item) for known, item in pairs}
+        pairs = [(one, value[one.encode_name]) for one in known if one.encode_name in value]
+    given = {one.name: converter(one.type)(item) for one, item in pairs}
     try:
         return kind(**given)
-    except TypeError as error:
+    except TypeError as error:  # a required one is missing
         raise ValidationError(str(error)) from None
 
 
-def _is_counter(origin: Any) -> bool:
-    return isinstance(origin, type) and issubclass(origin, dict)
-
-
 def _dict(kind: Any, inside: tuple[Any, ...]) -> Converter:
-    make = kind if isinstance(kind, type) and issubclass(kind, dict) else dict
     key, item = converter(inside[0]), converter(inside[1] if len(inside) > 1 else int)
-    numbers = inside[0] in (int, float)
+    read_key = inside[0] if inside[0] in (int, float) else key
 
     def check(value: Any) -> Any:
         if not isinstance(value, dict):
             raise _wrong("object", value)
         try:
-            keys = [inside[0](name) if numbers else key(name) for name in value]
+            keys = [read_key(name) for name in value]
         except ValueError as error:
             raise ValidationError(str(error)) from None
-        return make(zip(keys, map(item, value.values()), strict=True))
+        return kind(zip(keys, map(item, value.values()), strict=True))
 
     return check
 
@@ -214,7 +176,7 @@ def to_builtins(value: Any, enc_hook: Callable[[Any], Any] | None = None) -> Any
     if isinstance(value, Raw):
         return json.loads(value or b"null")
     if isinstance(value, dict):
-        return {_key(name): to_builtins(item, enc_hook) for name, item in value.items()}
+        return {str(name): to_builtins(item, enc_hook) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [to_builtins(item, enc_hook) for item in value]
     if isinstance(value, str | int | float | NoneType):
@@ -226,19 +188,15 @@ def to_builtins(value: Any, enc_hook: Callable[[Any], Any] | None = None) -> Any
 
 def _plain_struct(value: Any, enc_hook: Callable[[Any], Any] | None) -> Any:
     shape = SHAPES[type(value)]
-    inside = [(known, getattr(value, known.name)) for known in shape.fields]
     if shape.array_like:
-        return [to_builtins(item, enc_hook) for _, item in inside]
+        return [to_builtins(item, enc_hook) for item in asdict(value).values()]
+    names = {one.name: one.encode_name for one in fields(type(value))}
     tag = {shape.tag_field: shape.tag} if shape.tag else {}
     return tag | {
-        known.encode_name: to_builtins(item, enc_hook)
-        for known, item in inside
+        names[name]: to_builtins(item, enc_hook)
+        for name, item in asdict(value).items()
         if not isinstance(item, UnsetType)
     }
-
-
-def _key(name: Any) -> Any:
-    return name if isinstance(name, str) else str(name)
 
 
 def written(value: Any) -> bytes:

@@ -19,6 +19,7 @@ from holdfast.checkpoint import prune
 from holdfast.cli.terminal import paint, say
 from holdfast.cli.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.client.settings_files import read_cleanup_period
+from holdfast.files import plugin_environment
 from holdfast.files.executable import typed_command
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
@@ -221,6 +222,7 @@ def _ask_to_archive() -> bool | None:
 
 
 MOST_NAMED = 5  # projects
+AS_PLUGIN = "as a plugin: claude plugin uninstall holdfast"
 CONTENTS = {  # of our folder: pattern and words
     "settings.toml": "settings",
     "guard.log": "log",
@@ -293,7 +295,10 @@ def say_what_stays() -> None:
         how = ", in this order" if " && " in removal else ""
         rest = " but for the topics" if topics else ""
         say(f"  Remove all of it{rest}{how}: {removal}")
-    say("  The program itself: uninstall it the way you installed it (uv, pipx or pip).")
+    way = (
+        AS_PLUGIN if plugin_environment.is_ours() else "the way you installed it (uv, pipx or pip)"
+    )
+    say(f"  The program itself: uninstall it {way}.")
 
 
 def _contents(home: Path) -> str:

@@ -7,13 +7,16 @@ import shutil
 import sys
 from pathlib import Path
 
+from holdfast.files.plugin_environment import lasting
+
 
 def console_command() -> str:
     """The command that runs `holdfast` from any folder: its script, or its interpreter."""
-    script = Path(sys.executable).parent / "holdfast"
+    python = Path(lasting(sys.executable))
+    script = python.with_name("holdfast")
     if script.is_file():
         return shlex.quote(str(script))
-    return shlex.join([sys.executable, "-m", "holdfast.cli"])
+    return shlex.join([str(python), "-m", "holdfast.cli"])
 
 
 def typed_command() -> str:

@@ -195,12 +195,17 @@ def remove_unused(data: Path, but: str) -> None:
             continue
 
 
-def lasting_prefix() -> str:
-    """The prefix of this Python under a name that lasts when an update builds another one."""
+def is_ours() -> bool:
+    """Whether this Python is that of the plugin's environment."""
+    return Path(sys.prefix, IN_USE).exists()
+
+
+def lasting(path: str) -> str:
+    """A path of this Python under a name that lasts when an update builds another environment."""
     prefix = Path(sys.prefix)
     link = prefix.parent / LINK
-    is_ours = (prefix / IN_USE).exists() and link.resolve() == prefix.resolve()
-    return str(link if is_ours else prefix)
+    lasts = is_ours() and link.resolve() == prefix.resolve()
+    return path.replace(sys.prefix, str(link), 1) if lasts else path
 
 
 def place() -> Path | None:

@@ -90,7 +90,7 @@ def has_all(
 
 def join(text: str, table: HookTable, status_line: dict[str, Any] | None) -> str:
     """The text with our part added; `text` must hold nothing of ours."""
-    if find(text, ("hooks",)) is None:
+    if table and find(text, ("hooks",)) is None:
         text = add(text, (), table, key="hooks")
     else:
         for event, groups in table.items():

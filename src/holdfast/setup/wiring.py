@@ -75,8 +75,7 @@ class Program:
 def this_program() -> Program:
     # Links are kept: a virtual environment's python is a link, and only that finds its packages.
     python, package = sys.executable, str(Path(holdfast.__file__).parent)
-    lasting = plugin_environment.lasting_prefix()
-    return Program(*(path.replace(sys.prefix, lasting, 1) for path in (python, package)))
+    return Program(*map(plugin_environment.lasting, (python, package)))
 
 
 @dataclass(frozen=True, slots=True)
