@@ -95,7 +95,8 @@ def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
 
 def _make(connection: sqlite3.Connection, project: str) -> None:
     """Create the tables. If two processes do it at once, the second finds them."""
-    _use_wal(connection)
+    with suppress(sqlite3.OperationalError):  # another process is just turning it on
+        connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _identity(connection)[0] != MARK:
@@ -106,19 +107,6 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """Turn on the write-ahead log. SQLite does not wait for another process that does the same."""
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= until:
-                raise
-            time.sleep(0.01)
 
 
 def to_read(path: str, seconds: float) -> sqlite3.Connection:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import astuple, dataclass
 from functools import partial
 
 import sqlalchemy as sa
@@ -66,14 +66,19 @@ class StalePosition(HoldfastError):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchCounts:
-    """How many rows a batch added."""
+class IngestResult:
+    """How many rows were added by how many batches."""
 
+    batches: int = 0
     requests: int = 0
     tasks: int = 0
     subtasks: int = 0
     actions: int = 0
     checkpoints: int = 0
+    set_aside: int = 0  # sources that failed, now or before, and are tried again later
+
+    def plus(self, more: IngestResult) -> IngestResult:
+        return IngestResult(*map(sum, zip(astuple(self), astuple(more), strict=True)))
 
 
 def read_position(connection: Connection, source: str) -> Position:
@@ -85,7 +90,7 @@ _POSITION = sa.select(positions.c.position).where(positions.c.source == sa.bindp
 
 def ingest_batch(
     connection: Connection, batch: RecordBatch, *, announce: bool = True
-) -> BatchCounts:
+) -> IngestResult:
     """Write a batch and its position. With `announce`, listeners get its events.
 
     Raises StalePosition before anything is written.
@@ -103,7 +108,7 @@ def ingest_batch(
     return counts
 
 
-def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> BatchCounts:
+def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> IngestResult:
     create_missing(connection, records)
     session_id, project_id = _find_session_and_project(connection, records)
     stood_before = waves.hold(connection, session_id) if session_id else {}
@@ -143,7 +148,7 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     _announce(connection, (session_id, project_id), [*changes, ("snapshot.saved", saved)], done)
     event_log.announce_audit(connection, noted)
     event_log.announce_checkpoints(connection, saved)
-    return BatchCounts(len(new_requests), len(listed), len(started), len(done), len(saved))
+    return IngestResult(1, *map(len, (new_requests, listed, started, done, saved)))
 
 
 def lock_source(connection: Connection, source: str) -> None:
@@ -198,21 +203,6 @@ FEW_SOURCES = 200
 MOST_WORDS = 200  # of an error
 
 
-@dataclass(frozen=True, slots=True)
-class IngestResult:
-    batches: int = 0
-    requests: int = 0
-    tasks: int = 0
-    subtasks: int = 0
-    actions: int = 0
-    checkpoints: int = 0
-    set_aside: int = 0  # sources that failed, now or before, and are tried again later
-
-    def add(self, counts: BatchCounts) -> IngestResult:
-        more = {name: getattr(self, name) + n for name, n in asdict(counts).items()}
-        return replace(self, batches=self.batches + 1, **more)
-
-
 def sync(
     store: Store,
     sources: Iterable[str] | None = None,
@@ -232,14 +222,14 @@ def sync(
     done = IngestResult()
     for source in wanted:
         if source in failed and failed[source].is_waiting(row_times.now_ms()):
-            done = replace(done, set_aside=done.set_aside + 1)
+            done = done.plus(IngestResult(set_aside=1))
             continue
         try:
             done = _ingest_source(store, source, known.get(source, {}), done, announce)
         except Exception as error:
             store.write(partial(_touch, source=source))  # raises if the database is at fault
             _set_aside(source, error)
-            done = replace(done, set_aside=done.set_aside + 1)
+            done = done.plus(IngestResult(set_aside=1))
         else:
             if source in failed:
                 set_aside.remove(source)
@@ -289,7 +279,7 @@ def _ingest_source(
         if batch is None:
             return done
         try:
-            done = done.add(store.write(partial(ingest_batch, batch=batch, announce=announce)))
+            done = done.plus(store.write(partial(ingest_batch, batch=batch, announce=announce)))
             position = batch.until
         except StalePosition as error:
             position = error.position
