@@ -212,19 +212,6 @@ def test_projects_whose_paths_differ_by_a_dash_share_no_pin() -> None:
 
 
 @pytest.mark.requirement("K1")
-def test_a_file_of_the_former_name_is_read_by_the_project_it_names_alone() -> None:
-    former = Path(ledger.former_path("/x/y"))
-    assert str(former) == ledger.former_path("/x-y")
-    ledger.save(str(former), {"project": "/x/y", "pins": [{"id": "1", "text": "of before"}]})
-    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before"]
-    assert ledger.read("/x-y", "").pins == ()
-    operations.pin("of now", now_ms=NOW, project="/x/y", by="user")
-    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before", "of now"]
-    operations.unpin("1", project="/x/y")
-    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of now"]
-
-
-@pytest.mark.requirement("K1")
 def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

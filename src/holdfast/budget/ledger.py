@@ -6,7 +6,6 @@ damaged file is set aside.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -91,23 +90,6 @@ def path_of(scope: str, project: str = "", session_id: str = "") -> str:
     return f"{places.window(session_id)}/budget.json" if session_id else ""
 
 
-def former_path(project: str) -> str:
-    """The former path of a project's file: `/x-y` and `/x/y` shared a name."""
-    name = places.plain(folders.resolve(project).strip("/").replace("/", "-"))
-    return f"{places.home()}/budget/project-{name}.json"
-
-
-def of_scope(scope: str, project: str = "", session_id: str = "") -> dict[str, Any]:
-    """What a scope's file holds. A project's file is also read under its former name."""
-    path = path_of(scope, project, session_id)
-    if scope != "project" or not project or os.path.lexists(path):
-        return load(path)
-    found = load(former_path(project))
-    named = found.get("project")
-    is_ours = isinstance(named, str) and folders.resolve(named) == folders.resolve(project)
-    return found if is_ours else {}
-
-
 def read(project: str, session_id: str) -> Ledger:
     """All three scopes together, the widest first. The narrowest scope that sets a share wins."""
     pins: list[Pin] = []
@@ -115,7 +97,7 @@ def read(project: str, session_id: str) -> Ledger:
     shares: dict[str, float] = {}
     set_by: dict[str, str] = {}
     for scope in reversed(SCOPES):
-        found = of_scope(scope, project, session_id)
+        found = load(path_of(scope, project, session_id))
         pins += _pins(found, scope)
         evicted |= _evicted_items(found)
         given = _shares(found)

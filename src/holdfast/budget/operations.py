@@ -136,7 +136,7 @@ def allot(
 
 def share_set(compartment: str, *, scope: str = "project", project: str = "") -> float | None:
     """The share that this scope sets; None if the role decides."""
-    rows = ledger.of_scope(scope, project).get("shares")
+    rows = ledger.load(ledger.path_of(scope, project)).get("shares")
     value = rows.get(compartment) if isinstance(rows, dict) else None
     return float(value) if isinstance(value, int | float) else None
 
@@ -158,7 +158,7 @@ def _change(
         raise InvalidPin(f"no {scope} to keep it for")
     with _hold_lock(path):
         set_aside_if_damaged(path)
-        found = ledger.of_scope(scope, project, session_id)
+        found = ledger.load(path)
         change(found)
         ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
 

@@ -1,7 +1,7 @@
 """Compress a segment to a tenth to a fifth of its tokens, without a model.
 
-Requests and answers come first. Then decisions, failures, tasks, subagents, files and commands;
-then, where there is room, the model's other words and the lines it wrote. Tool output is dropped.
+Requests and answers come first. Then decisions, failures, tasks, subagents, files and commands.
+Tool output is dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.segment import formats, kept_items, library, segment
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.segment.kept_items import RANKS, SECTIONS, TURNS, SegmentItem, SegmentSource
+from holdfast.segment.kept_items import SECTIONS, TURNS, SegmentItem, SegmentSource
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TOKENS = 10_000  # a longer text is not read in one go
@@ -97,13 +97,12 @@ def content(source: SegmentSource) -> str:
 
 
 def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
-    """Choose requests and answers, cut where they are too long, then of each rank what fits. They
-    are cut only as far as the rest needs the room."""
-    turns, others, rest = ([item for item in items if item.rank == rank] for rank in RANKS)
-    least = _size(_cut(turns, int(room * FIRST_SHARE)))
-    usual = _fit(others, room - least)
-    taken = _cut(turns, room - _size(usual)) + usual
-    return taken + _fit(rest, room - _size(taken))
+    """Choose requests and answers, cut where they are too long, and of the rest what fits. They are
+    cut only as far as the rest needs the room."""
+    turns = [item for item in items if item.section == TURNS]
+    others = [item for item in items if item.section != TURNS]
+    usual = _fit(others, room - _size(_cut(turns, int(room * FIRST_SHARE))))
+    return _cut(turns, room - _size(usual)) + usual
 
 
 def _fit(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:

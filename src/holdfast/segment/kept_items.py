@@ -26,14 +26,10 @@ SECTIONS = {
     "Subagents": "\n- ",
     "Files": ", ",
     "Commands": "\n- ",
-    "On the way": "\n- ",
-    "Changed": "\n- ",
 }
 CHANGED = "*"  # after the name of a changed file
 ASKED_CHARS, REPLY_CHARS, LINE_CHARS = 800, 240, 200
-REPORT_CHARS, COMMAND_CHARS, CHANGE_CHARS = 600, 160, 800
-WORDS_CHARS, LEAST_WORDS = 2400, 60  # of the model between requests: shorter ones only announce
-RANKS = FIRST, USUAL, LAST = 0, 1, 2
+REPORT_CHARS, COMMAND_CHARS = 600, 160
 
 
 class SegmentItem(msgspec.Struct, gc=False):
@@ -42,7 +38,6 @@ class SegmentItem(msgspec.Struct, gc=False):
     section: str
     text: str
     order: float
-    rank: int = USUAL
 
 
 class SegmentSource:
@@ -82,18 +77,16 @@ def read_source(one: Segment, record: Record, transcript: str) -> SegmentSource:
 
 
 def list_items(source: SegmentSource) -> list[SegmentItem]:
-    """List what may be kept, the most useful of each rank first."""
-    answers = _answers(source)
+    """List what may be kept, the most useful of each section first. The model's words on the way
+    to an answer are left out: many are guesses that it refutes."""
     return [
-        *_turns(source.segment.turns, answers),
+        *_turns(source.segment.turns, _answers(source)),
         *_numbered("Decided", reversed(list_decisions(source))),
         *_numbered("Failed", reversed(list(_failures(source)))),
         *_numbered("Left to do", _open_tasks(source)),
         *_numbered("Subagents", _subagents(source)),
         *_numbered("Files", _files(source)),
         *_numbered("Commands", _commands(source)),
-        *_on_the_way(source.texts, {answer.offset for answer in answers.values()}),
-        *_changes(source),
     ]
 
 
@@ -128,10 +121,10 @@ def _turns(turns: list[Turn], answers: dict[int, TurnText]) -> Iterator[SegmentI
     newest_first = list(range(len(turns)))[::-1]
     for at in [*newest_first[-1:], *newest_first[:-1]]:
         if turns[at].asked:
-            yield SegmentItem(TURNS, f"Asked: {_request(turns[at])}", at, FIRST)
+            yield SegmentItem(TURNS, f"Asked: {_request(turns[at])}", at)
         shown = newest_first[0] if at == 0 else at - 1
         if answer := answers.get(shown):
-            yield SegmentItem(TURNS, f"Answer: {_indented(answer.text)}", shown + 0.5, FIRST)
+            yield SegmentItem(TURNS, f"Answer: {_indented(answer.text)}", shown + 0.5)
 
 
 def _request(turn: Turn) -> str:
@@ -174,25 +167,3 @@ def _commands(source: SegmentSource) -> Iterator[str]:
     for call in sorted(runs.values(), key=lambda call: -call.offset):
         line = flat(call.what.partition("\n")[0], COMMAND_CHARS)
         yield f"`{line}` {'failed' if call.is_error else 'ok'}"
-
-
-def _on_the_way(texts: list[TurnText], answers: set[int]) -> Iterator[SegmentItem]:
-    """Yield the model's other words, the newest first."""
-    for one in reversed(texts):
-        text = flat(one.text, WORDS_CHARS)
-        if one.offset not in answers and len(text) >= LEAST_WORDS:
-            yield SegmentItem("On the way", text, one.offset, LAST)
-
-
-def _changes(source: SegmentSource) -> Iterator[SegmentItem]:
-    """Yield the lines that edits added, newest first."""
-    for call in reversed(source.calls):
-        if not call.edited:
-            continue
-        given = {key: text for key, text in call.input.items() if isinstance(text, str)}
-        before = set(map(str.strip, given.get("old_string", "").splitlines()))
-        new = given.get("new_string") or given.get("content", "")
-        added = [row.strip() for row in new.splitlines() if row.strip() not in before]
-        if text := flat(" ⏎ ".join(row for row in added if len(row) > 1), CHANGE_CHARS):
-            text = f"{flat(call.edited[0], 120)}: {text}"
-            yield SegmentItem("Changed", text, call.offset, LAST)
