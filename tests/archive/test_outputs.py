@@ -17,7 +17,6 @@ from holdfast.archive import outputs
 from holdfast.archive.errors import NoOutput
 from holdfast.cli.main import holdfast_command
 from holdfast.files.small_files import NotStored
-from holdfast.memory.errors import FitsSeveral
 from holdfast.wire import places
 
 ABOUT = {"tool": "Bash", "session_id": "s1", "at_ms": 1}
@@ -120,25 +119,3 @@ def test_the_command_prints_it_in_parts_and_by_words() -> None:
     assert "778:   line 777 red" in run.stdout
     run = CliRunner().invoke(holdfast_command, ["expand", "out-00000000"])
     assert isinstance(run.exception, NoOutput)
-
-
-@pytest.mark.requirement("R7", "U3")
-def test_where_there_is_nothing_to_show_it_is_said() -> None:
-    output_id = _kept("one\ntwo\n")
-    run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--find", "zzzz"])
-    assert (run.stdout, run.stderr) == ("", "note: no line holds 'zzzz'\n")
-    run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--offset", "999999"])
-    assert (run.exit_code, run.stdout) == (0, "")
-    assert "it ends at character 8" in run.stderr
-
-
-@pytest.mark.requirement("R7", "U3")
-def test_an_output_goes_by_the_start_of_its_id() -> None:
-    outputs.keep("out-aaaa0001", "one", {})
-    outputs.keep("out-aaaa0002", "two", {})
-    run = CliRunner().invoke(holdfast_command, ["expand", "out-aaaa0002"])
-    assert run.stdout == "two\n"
-    outputs.keep("out-bbbb0001", "three", {})
-    assert CliRunner().invoke(holdfast_command, ["expand", "out-b"]).stdout == "three\n"
-    several = CliRunner().invoke(holdfast_command, ["expand", "out-a"]).exception
-    assert isinstance(several, FitsSeveral)

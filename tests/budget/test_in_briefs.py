@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from holdfast.brief.compose import compose
 from holdfast.brief.item import item_id
 from holdfast.brief.trim import of
-from holdfast.budget import operations
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
 from holdfast.budget.ledger import API, MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
 from holdfast.checkpoint import index, snapshot
@@ -23,8 +22,6 @@ from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, Place, Record, Task, Turn
 from tests.builders import an_answer
 from tests.events.work import Work
-
-NOW = 1_800_000_000_000
 
 
 def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
@@ -85,16 +82,6 @@ def test_what_was_evicted_is_not_told_again_until_it_changes() -> None:
     assert gone.text not in compose(facts, 1000, budget=evicted).text
     facts.commands[gone.key].ok = False
     assert gone.key in compose(facts, 1000, budget=evicted).text
-
-
-@pytest.mark.requirement("K1", "B4")
-def test_the_request_and_pins_cannot_be_evicted() -> None:
-    facts, pins = crowded(), (Pin("1", "Pinned.", by=USER),)
-    held = [one for one in compose(facts, 800, budget=Ledger(pins)).items if one.pinned]
-    evicted = Ledger(pins, frozenset(item_id(one) for one in held))
-    text = compose(facts, 800, budget=evicted).text
-    assert "Teach the parser" in text
-    assert "Pinned." in text
 
 
 @pytest.mark.requirement("K1", "B8")
@@ -215,33 +202,6 @@ def test_a_text_or_a_file_is_estimated(work: Work) -> None:
     assert _ok("estimate", "notes.txt", "--json")["tokens"] == 200
 
 
-def test_the_present_brief_is_what_the_hook_would_say(work: Work) -> None:
-    operations.pin("Pinned for all.", now_ms=NOW, scope="user", by="user")
-    shown = CliRunner().invoke(holdfast_command, ["brief"])
-    assert "Pinned for all." in shown.output
-    _, given = work.compact()
-    assert _without_window(given) == _without_window(shown.output)
-
-
-def _without_window(brief: str) -> list[str]:
-    """Only after a compaction is it told which window this is."""
-    return [line for line in brief.strip().splitlines() if not line.startswith("Window ")]
-
-
-@pytest.mark.requirement("K1", "U3")
-def test_a_pin_has_one_id_and_only_pins_are_called_pinned(work: Work) -> None:
-    made = _ok("pin", "Never touch data/raw.", "--json")
-    items = [item for part in _ok("--json")["parts"] for item in part["items"]]
-    assert [item["id"] for item in items if item["is_pinned"]] == [made["id"]]
-    request = next(item for item in items if item["section"] == "said")
-    assert request["is_never_cut"] and not request["is_pinned"]
-    lines = _ok("--all").splitlines()
-    pinned = [line for line in lines if "pinned text" in line]
-    assert [line.split()[0] for line in pinned] == [made["id"]]
-    refused = CliRunner().invoke(holdfast_command, ["budget", "evict", made["id"]])
-    assert f"unpin {made['id']}" in str(refused.exception)
-
-
 @pytest.mark.requirement("K1", "U3")
 @pytest.mark.parametrize("scope", [[], ["--user"], ["--session", "now"]])
 def test_what_takes_back_an_unpin_pins_the_same_in_the_same_scope(
@@ -254,23 +214,6 @@ def test_what_takes_back_an_unpin_pins_the_same_in_the_same_scope(
     assert (again["id"], again["scope"], again["text"]) == (made["id"], made["scope"], words)
     _ok(*shlex.split(again["undo"])[2:])
     assert _ok("--json")["pins"] == []
-
-
-@pytest.mark.requirement("K1", "U3")
-def test_what_takes_back_a_share_gives_the_one_before(work: Work) -> None:
-    assert _ok("allot", ACTIVE, "role", "--json")["undo"] == ""
-    assert _ok("allot", ACTIVE, "30%", "--json")["undo"].endswith(f"allot {ACTIVE} role")
-    assert _ok("allot", ACTIVE, "40%", "--json")["undo"].endswith(f"allot {ACTIVE} 0.3")
-    assert _ok("allot", ACTIVE, "role", "--json")["undo"].endswith(f"allot {ACTIVE} 0.4")
-
-
-@pytest.mark.requirement("K1", "U3")
-def test_a_file_name_that_names_no_file_is_counted_as_a_text_and_said(work: Work) -> None:
-    found = CliRunner().invoke(holdfast_command, ["budget", "estimate", "nofile.md"])
-    assert "there is no file nofile.md" in found.stderr
-    assert "9 characters" in found.stdout
-    plain = CliRunner().invoke(holdfast_command, ["budget", "estimate", "a few words."])
-    assert plain.stderr == ""
 
 
 def _noted(work: Work, words: str) -> None:
@@ -296,19 +239,3 @@ def test_the_budget_counts_all_that_the_brief_holds(work: Work) -> None:
     assert [item["text"] for item in items if item["section"] == "decisions"] == [
         "turn 2, step 3: I use sqlite, because one file is easy to back up."
     ]
-
-
-@pytest.mark.requirement("K1")
-def test_a_note_of_the_model_can_be_evicted(work: Work) -> None:
-    _noted(work, "I use sqlite, because one file is easy to back up.")
-    items = [item for part in _ok("--json")["parts"] for item in part["items"]]
-    [note] = [item for item in items if item["section"] == "decisions"]
-    _ok("evict", note["id"])
-    assert "sqlite" not in CliRunner().invoke(holdfast_command, ["brief"]).output
-    assert "sqlite" not in work.compact()[1]
-
-
-@pytest.mark.requirement("K1", "U3")
-def test_what_is_called_a_token_is_said_where_tokens_are_printed(work: Work) -> None:
-    assert "3.5 characters each" in _ok()
-    assert "3.5 characters each" in _ok("estimate", "some words")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import stat
@@ -23,7 +22,7 @@ from holdfast.budget.ledger import (
     TooManyPins,
 )
 from holdfast.cli.budget import budget as command
-from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
+from holdfast.files.small_files import NewerFile, NotStored
 
 NOW = 1_800_000_000_000
 
@@ -47,13 +46,6 @@ def test_a_pin_holds_in_its_scope_until_it_is_unpinned() -> None:
         operations.unpin(here.id, project="/p")
     with pytest.raises(NoSuchPin):
         operations.unpin("", project="/p")
-
-
-@pytest.mark.requirement("K1")
-def test_the_same_words_are_one_pin() -> None:
-    assert pin().id == pin(compartment=SAFETY).id
-    [one] = ledger.read("/p", "").pins
-    assert one.compartment == SAFETY
 
 
 @pytest.mark.requirement("K1")
@@ -196,35 +188,6 @@ def test_a_torn_ledger_is_set_aside_and_said() -> None:
 
 
 @pytest.mark.requirement("K1")
-def test_a_tool_that_pins_keeps_a_torn_ledger_too() -> None:
-    path = Path(ledger.path_of("project", "/p"))
-    path.parent.mkdir(parents=True)
-    path.write_text("{")
-    pin()
-    assert Path(f"{path}.damaged").read_text() == "{"
-
-
-@pytest.mark.requirement("K1")
-def test_projects_whose_paths_differ_by_a_dash_share_no_pin() -> None:
-    operations.pin("of one", now_ms=NOW, project="/x/y", by="user")
-    assert ledger.read("/x-y", "").pins == ()
-    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of one"]
-
-
-@pytest.mark.requirement("K1")
-def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(operations, "PATIENCE_SECONDS", 0.0)
-    pin()
-    with Path(f"{ledger.path_of('project', '/p')}.lock").open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(StoreBusy):
-            pin("another")
-    pin("another")
-
-
-@pytest.mark.requirement("K1")
 def test_only_the_user_pins_for_all_projects_and_what_the_user_pinned_stays_the_users() -> None:
     with pytest.raises(InvalidPin, match="only the user"):
         pin("allowed everywhere", scope="user", by="model")
@@ -232,17 +195,6 @@ def test_only_the_user_pins_for_all_projects_and_what_the_user_pinned_stays_the_
     assert pin("of the model").by == "user", "the user confirms it"
     assert pin("of the model", by="model").by == "user"
     assert [one.by for one in ledger.read("/p", "").pins] == ["user"]
-
-
-@pytest.mark.requirement("K1")
-def test_a_pin_without_an_author_is_not_certain() -> None:
-    made = pin("of an earlier release")
-    path = ledger.path_of("project", "/p")
-    found = ledger.load(path)
-    del found["pins"][0]["by"]
-    ledger.save(path, found)
-    [one] = ledger.read("/p", "").pins
-    assert (one.id, one.author) == (made.id, "not certain who pinned this")
 
 
 @pytest.mark.requirement("K1")

@@ -14,13 +14,11 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from holdfast.hub import row_times
 from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch, read_positions, sync
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import positions, requests, tasks, windows
-from holdfast.hub.tree import actions, projects, waves
-from holdfast.window.state import State, save
+from holdfast.hub.store.tables import positions, requests, tasks
+from holdfast.hub.tree import projects, waves
 from holdfast.wire import places
 from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
 
@@ -56,10 +54,6 @@ def _checked_sums(store: Store) -> None:
         ]
         if context["agent_type"] != "compact-snapshot":
             assert context["role_context"]["tool_counts"] == dict(Counter(mine))
-
-
-def _by_tool(store: Store) -> dict[tuple[str | None, str], int]:
-    return Counter((row["project_id"], row["tool_name"]) for row in rows_of(store)["actions"])
 
 
 @pytest.mark.requirement("A1", "A6", "S1")
@@ -129,39 +123,6 @@ def test_the_spool_alone_tells_of_calls_and_the_transcript_adds_to_the_same_row(
         "created_ms": START_MS + 2_000,
     }
     _checked_sums(store)
-
-
-@pytest.mark.requirement("A1", "S1")
-def test_a_call_is_counted_under_the_tool_it_turned_out_to_be(store: Store, tmp_path: Path) -> None:
-    script = ScriptedSession(tmp_path)
-    use_id = script.call("Bash", transcript=False)
-    script.call("Read", {"file_path": "/p/tide/a.py"})
-    sync(store)
-    place = projects.id_of("/p/tide")
-    assert _by_tool(store) == {(place, "Bash"): 1, (place, "Read"): 1}
-    script.call("mcp__tide__read", hook=False, use_id=use_id)
-    sync(store)
-    assert _by_tool(store) == {
-        (place, "Read"): 1,
-        (place, "mcp__tide__read"): 1,
-    }
-    _checked_sums(store)
-
-
-@pytest.mark.requirement("A1", "S1")
-def test_a_call_told_before_its_project_was_known_is_counted_there_later(
-    store: Store, tmp_path: Path
-) -> None:
-    given = {"session_id": "s1", "tool_name": "Bash", "tool_type": "builtin"}
-    store.write(lambda c: actions.add(c, given, START_MS))
-    assert _by_tool(store) == {(None, "Bash"): 1}
-    script = ScriptedSession(tmp_path)
-    script.call("Bash")
-    sync(store)
-    place = projects.id_of("/p/tide")
-    assert _by_tool(store) == {(place, "Bash"): 2}
-    page = store.read(lambda c: actions.list_page(c, 10, 0, project_id=place))
-    assert (page.total, len(page.rows)) == (2, 2)
 
 
 @pytest.mark.requirement("A1", "X4")
@@ -315,48 +276,6 @@ def test_any_number_of_steps_is_one_step_from_the_beginning(
 
 
 @pytest.mark.requirement("A1", "X6")
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["SessionEnd", "SessionStart", "UserPromptSubmit", "sync"]),
-            st.integers(1, 9),
-        ),
-        min_size=1,
-        max_size=12,
-    )
-)
-@example([("SessionEnd", 5), ("sync", 1), ("SessionStart", 6), ("SessionEnd", 3)])
-@example([("SessionStart", 9), ("SessionEnd", 5), ("sync", 1), ("SessionStart", 7)])
-def test_ends_and_beginnings_tell_the_same_however_the_clock_jumps(
-    store: Store, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
-) -> None:
-    folder = tmp_path_factory.mktemp("told")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOLDFAST_HOME", str(folder / "home"))
-        emptied(store)
-        script = ScriptedSession(folder)
-        script.agent_starts("a1")
-        ended_ms = 0
-        for event, second in steps:
-            if event == "sync":
-                sync(store)
-                continue
-            script.now_ms = second * 1_000
-            script.line(event, flags="usage")
-            at_ms = START_MS + script.now_ms
-            if event == "SessionEnd":
-                ended_ms = max(ended_ms, at_ms)
-            elif at_ms > ended_ms:
-                ended_ms = 0
-        sync(store)
-        stepwise = rows_of(store)
-        assert _only(store, "sessions")["ended_ms"] == (ended_ms or None)
-        sync(emptied(store))
-        assert rows_of(store) == stepwise
-
-
-@pytest.mark.requirement("A1", "X6")
 @pytest.mark.parametrize("lost", [{}, {"offset": "x", "spool": 5}, {"odd": None}])
 def test_a_lost_position_means_work_and_no_doubles(
     store: Store, tmp_path: Path, lost: dict[str, Any]
@@ -418,7 +337,6 @@ def test_nothing_is_lost_when_the_spool_is_rotated_or_torn(store: Store, tmp_pat
 
 
 def positions_file(script: ScriptedSession) -> str:
-    from holdfast.wire import places
 
     return f"{places.window(script.session)}/spool"
 
@@ -431,60 +349,3 @@ def test_a_project_that_a_message_was_first_to_mention_gets_the_name_of_its_fold
     ScriptedSession(tmp_path, project="/p/tide").prompt()
     sync(store)
     assert _only(store, "projects")["name"] == "tide"
-
-
-@pytest.mark.requirement("X1")
-def test_a_project_that_was_created_without_a_name_gets_one_with_its_first_session(
-    store: Store, tmp_path: Path
-) -> None:
-    """So a rebuild, which reads the session first, ends in the same row."""
-    store.write(lambda c: projects.put(c, "/p/tide", START_MS))
-    ScriptedSession(tmp_path, project="/p/tide").prompt()
-    sync(store)
-    assert _only(store, "projects")["name"] == "tide"
-
-
-@pytest.mark.requirement("X1")
-def test_the_kind_and_limit_of_an_agent_that_are_noted_after_its_first_call_are_shown(
-    store: Store, tmp_path: Path
-) -> None:
-    script = ScriptedSession(tmp_path)
-    script.prompt()
-    script.call(agent="a1")
-    sync(store)
-    noted = State(session_id="s1", agent_id="a1", agent_type="reviewer", edge_tokens=167_000)
-    save(places.window("s1", "a1"), noted)
-    sync(store)
-    kinds = {row["agent_id"]: row["agent_type"] for row in rows_of(store)["agent_contexts"]}
-    assert kinds == {"s1": "main", "a1": "reviewer"}
-    limits = {row["agent_id"]: row["limit_tokens"] for row in rows_of(store)["readings"]}
-    assert limits == {"a1": 167_000}
-
-
-HOURS_MS = 5 * 3_600_000
-
-
-@pytest.mark.requirement("X1")
-def test_the_reading_after_a_clock_was_set_back_counts(store: Store, tmp_path: Path) -> None:
-    script = ScriptedSession(tmp_path)
-    script.prompt()
-    script.now_ms += HOURS_MS
-    script.call()
-    script.now_ms -= HOURS_MS
-    script.line("PostToolUse", flags="usage", tool_use_id="t9", tool="Bash")
-    sync(store)
-    assert _only(store, "windows")["used_tokens"] == 20_000 + script.now_ms
-
-
-@pytest.mark.requirement("X1")
-def test_a_window_written_with_a_clock_that_was_ahead_is_updated(
-    store: Store, tmp_path: Path
-) -> None:
-    script = ScriptedSession(tmp_path)
-    script.prompt()
-    sync(store)
-    ahead = {"updated_ms": row_times.now_ms() + HOURS_MS}
-    store.write(lambda c: c.execute(sa.update(windows).values(ahead)))
-    script.line("PostToolUse", flags="usage", tool_use_id="t9", tool="Bash")
-    sync(store)
-    assert _only(store, "windows")["used_tokens"] == 20_000 + script.now_ms

@@ -121,27 +121,11 @@ def test_a_turn_comes_before_what_quotes_it(index: Index, kind: str) -> None:
     assert texts(index, "old lamp lit")[:2] == [own, quoted]
 
 
-@pytest.mark.requirement("M6")
-def test_ids_are_found_by_how_they_begin(index: Index) -> None:
-    index.take("a", "", "1", some(*"abcdefghijkl"))
-    index.take("b", "", "1", some("warm", kind=SEGMENT))
-    assert index.beginning("turn-1", 9) == ["turn-1", "turn-10", "turn-11"]
-    assert index.beginning("turn-1", 2) == ["turn-1", "turn-10"]
-    assert index.beginning("segment", 9) == ["segment-0"]
-    assert index.beginning("turn-%", 9) == index.beginning("turn_1", 9) == []
-
-
 @pytest.mark.requirement("M2")
 def test_words_are_found_in_any_form_and_the_best_comes_first(index: Index) -> None:
     index.take("s", "", "1", some("migrating the table", "the table", "bananas are yellow"))
     assert texts(index, "migration of tables")[0] == "migrating the table"
     assert matched(index, "banana") == {"bananas are yellow"}
-
-
-@pytest.mark.requirement("M2")
-def test_a_rare_word_counts_more_than_a_common_one(index: Index) -> None:
-    index.take("s", "", "1", some(*["the server is up"] * 30, "the heron nests", "server server"))
-    assert texts(index, "server heron", limit=1) == ["the heron nests"]
 
 
 @pytest.mark.requirement("M2")
@@ -188,17 +172,6 @@ def test_no_query_is_syntax(index: Index, query: str) -> None:
     assert found == (["the parser of the house"] if "parser" in query or "the" in query else [])
 
 
-@pytest.mark.requirement("X7", "M2")
-def test_a_query_of_a_megabyte_is_answered_and_cut_in_words(index: Index) -> None:
-    index.take("s", "", "1", some("needle in the hay"))
-    asked = words.parse_query("needle " + "hay straw " * 100_000)
-    assert [one.item.text for one in search_indexes([index], asked, 5, EVERY).found] == [
-        "needle in the hay"
-    ]
-    assert any("first 10,000 characters" in note for note in asked.notes)
-    assert len(words.parse_query(" ".join(f"w{n}" for n in range(9_000))).terms) == words.MOST_TERMS
-
-
 @pytest.mark.requirement("M2")
 @pytest.mark.usefixtures("vectors")
 def test_a_source_is_replaced_whole_and_what_stays_keeps_its_vector(index: Index) -> None:
@@ -224,15 +197,6 @@ def test_a_step_that_does_not_begin_where_the_source_stands_changes_nothing(inde
     assert not index.take("s", "", "1", some("first", "again"))
     assert index.counts().items == 1
     assert index.states() == {"s": "1"}
-
-
-@pytest.mark.requirement("M2")
-def test_reading_on_replaces_from_its_first_position(index: Index) -> None:
-    index.take("s", "", "1", some("one", "two", "three"))
-    assert index.take("s", "1", "2", some("TWO", "THREE", "four", first=1), (1, 1 << 32))
-    assert matched(index, "one two three four") == {"one", "TWO", "THREE", "four"}
-    assert index.take("s", "2", "3", some("uno", first=0), (0, 1))
-    assert matched(index, "uno two three four") == {"uno", "TWO", "THREE", "four"}
 
 
 @pytest.mark.requirement("M2")

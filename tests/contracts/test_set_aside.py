@@ -66,37 +66,6 @@ def test_a_deleted_task_under_which_an_agent_ran_is_completed(store: Store, tmp_
     assert not set_aside.load()
 
 
-def test_an_agent_that_moves_to_a_task_that_is_then_deleted_stays(
-    store: Store, tmp_path: Path
-) -> None:
-    """The hook knew only its prompt; the transcript tells of its task one batch later."""
-    script = _with_a_task(tmp_path)
-    script.agent_starts("a1")
-    sync(store)
-    script.agent_answers("a1")
-    script.ticks(1, "deleted")
-    sync(store)
-    assert _tasks(store) == [("first", "completed")]
-    assert len(rows_of(store, "subtasks")["subtasks"]) == 1
-
-
-def test_a_task_without_agents_is_deleted_however_batches_are_cut(
-    store: Store, tmp_path: Path
-) -> None:
-    script = _with_a_task(tmp_path)
-    script.ticks(1, "deleted")
-    script.lists("second", 2)
-    sync(store)
-    assert _tasks(store) == [("second", "pending")]
-    script.ticks(2, "deleted")
-    script.lists("second, again", 2)
-    sync(store)
-    assert _tasks(store) == [("second, again", "pending")]
-    script.ticks(2, "deleted")
-    sync(store)
-    assert _tasks(store) == []
-
-
 def test_twenty_faulty_sessions_stop_no_other(store: Store, tmp_path: Path) -> None:
     take_the_path(store, "/p/taken-path")
     calls = _write_all(tmp_path)

@@ -9,21 +9,9 @@ import pytest
 
 from holdfast.memory import background
 from holdfast.memory.locations import index_file
-from holdfast.memory.recall import recall
 from holdfast.memory.sync import index_status
 from holdfast.wire import places
 from tests.memory.transcripts import a_session
-
-
-@pytest.mark.slow  # it loads the model
-@pytest.mark.usefixtures("one_model")
-@pytest.mark.requirement("M2")
-def test_a_look_takes_in_what_is_new_and_makes_its_vectors(tmp_path: Path) -> None:
-    a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
-    background.Filler(lambda: [str(tmp_path)]).look()
-    told = index_status(str(tmp_path))
-    assert (told.items, told.vectors, told.missing) == (1, 1, 0)
-    assert recall("boat departure", project=str(tmp_path)).mode == "hybrid"
 
 
 @pytest.mark.requirement("M2")
@@ -49,12 +37,3 @@ def test_one_process_of_a_machine_makes_vectors_at_a_time() -> None:
     second = background._take_lock()
     assert second >= 0
     os.close(second)
-
-
-@pytest.mark.requirement("X3")
-def test_it_ends_when_it_is_told_to() -> None:
-    filler = background.Filler(list)
-    filler.start()
-    filler.stop()
-    filler._thread.join(20)
-    assert not filler._thread.is_alive()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import socketserver
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,7 +15,7 @@ import pytest
 
 from holdfast.memory import embedders, engines, sync
 from holdfast.memory.embedders import NoEmbedder
-from holdfast.memory.recall import BY_MEANING_ALONE, recall
+from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync_project
 from holdfast.settings import load
 from tests.memory.transcripts import a_session
@@ -164,104 +162,6 @@ def test_an_endpoint_that_answers_wrongly_is_an_error_without_the_key(
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.requirement("M2")
-def test_vectors_of_another_size_than_before_are_refused(
-    endpoint: Callable[..., Endpoint],
-) -> None:
-    sizes = iter((3, 4))
-    asked = endpoint(lambda texts: rows([[1.0] * next(sizes)]))
-    asked.embed(["a"])
-    with pytest.raises(NoEmbedder, match="1 x 4, not of 1 x 3"):
-        asked.embed(["b"])
-
-
-@pytest.mark.requirement("M2")
-@pytest.mark.parametrize(
-    ("vector", "words"),
-    [
-        ([float("nan"), 1.0], "not numbers"),
-        ([], "empty"),
-        ([10**400, 1], "not answer as it should"),
-    ],
-)
-def test_vectors_that_are_none_are_said_in_words(
-    endpoint: Callable[..., Endpoint], vector: list[float], words: str
-) -> None:
-    with pytest.raises(NoEmbedder, match=words):
-        endpoint(lambda texts: rows([vector])).embed(["a"])
-
-
-def raw(answer: bytes, endless: bytes = b"") -> tuple[Endpoint, socketserver.TCPServer]:
-    """An endpoint that does not speak HTTP as it should."""
-
-    class Handler(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            self.request.recv(1 << 16)
-            self.request.sendall(answer)
-            while endless:
-                self.request.sendall(endless)
-                time.sleep(POLL)  # else it takes a CPU for itself
-
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
-
-        def handle_error(self, *given: Any) -> None: ...
-
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True).start()
-    return _at(f"http://127.0.0.1:{server.server_address[1]}/v1"), server
-
-
-@pytest.mark.requirement("M2", "X4")
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"SSH-2.0-OpenSSH\r\n",
-        b"",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
-    ],
-)
-def test_what_is_no_answer_of_a_server_is_said_in_words(answer: bytes) -> None:
-    asked, server = raw(answer)
-    with server:
-        with pytest.raises(NoEmbedder, match=r"does not answer: .+"):
-            asked.embed(["a"])
-        server.shutdown()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("M2", "X4")
-def test_an_answer_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.memory.endpoint.SECONDS", 0.5)
-    asked, server = raw(b"HTTP/1.1 200 OK\r\n\r\n", endless=b" ")
-    with server:
-        with pytest.raises(NoEmbedder, match=r"more than 0\.5 seconds"):
-            asked.embed(["a"])
-        server.shutdown()
-
-
-@pytest.mark.requirement("M2")
-def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
-    tmp_path: Path, endpoint: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a_session(tmp_path, "s1", "the harbour light", "It stands on the rock.")
-    sync_project(str(tmp_path))
-    index, size = engines.open_index(str(tmp_path)), [3]
-    first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
-    assert sync.fill_vectors(index, first) == (1, 0)
-    size[0] = 5
-    again = _at(first._url)
-    monkeypatch.setattr(embedders, "current_embedder", lambda: again)
-    answer = recall("harbour", project=str(tmp_path))
-    assert answer.found and answer.mode == "keyword"
-    assert any("3 numbers, not of" in note for note in answer.notes)
-    assert sync.fill_vectors(index, again) == (1, 0)
-    answer = recall("harbour", project=str(tmp_path))
-    assert answer.mode == "hybrid", answer.notes
-
-
 @pytest.mark.requirement("X3")
 def test_a_project_cannot_name_an_endpoint(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
@@ -302,65 +202,6 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     assert answer.mode == "keyword"
     assert answer.found[0].title == "tell me of the blue whale"
     assert any("no answer within" in note for note in answer.notes)
-
-
-@loads_the_model
-@pytest.mark.usefixtures("one_model")
-@pytest.mark.requirement("M2")
-def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
-    talk = ("can we speed up the nightly job?", "The overnight export takes eleven minutes now.")
-    a_session(tmp_path, "s1", "which colour has the logo?", "A dark green.", *talk)
-    before = recall("slow batch process after dark", project=str(tmp_path), limit=1)
-    assert before.mode == "keyword"
-    assert any("by words only so far" in note for note in before.notes)
-    told: list[tuple[int, int]] = []
-    done = sync.fill_vectors(
-        engines.open_index(str(tmp_path)),
-        embedders.current_embedder(),
-        report=lambda *n: told.append(n),
-    )
-    assert (done, told) == ((2, 0), [(2, 0)])
-    after = recall("slow batch process after hours", project=str(tmp_path), limit=1)
-    assert after.mode == "hybrid"
-    [first] = after.found
-    assert all(words in first.text for words in talk)
-    assert after.found[0].rank.vector > 0
-    lost = recall("nocturnal task duration", project=str(tmp_path), limit=2)
-    assert BY_MEANING_ALONE in lost.notes
-    assert BY_MEANING_ALONE not in recall("logo", project=str(tmp_path), limit=1).notes
-    assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"
-
-
-@loads_the_model
-@pytest.mark.usefixtures("one_model")
-@pytest.mark.requirement("M2")
-def test_another_embedder_than_the_vectors_are_of_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: Any = Hanging()
-    a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
-    sync_project(str(tmp_path))
-    sync.fill_vectors(engines.open_index(str(tmp_path)), made)
-    monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
-    answer = recall("red fox", project=str(tmp_path))
-    assert answer.mode == "keyword"
-    assert any("the index has vectors of hanging" in note for note in answer.notes)
-    filled = sync.fill_vectors(engines.open_index(str(tmp_path)), embedders.current_embedder())
-    assert filled.done == 1
-    assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
-
-
-@pytest.mark.requirement("M2")
-def test_an_embedder_that_was_opened_is_not_used_after_the_setting_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("first", "second"):
-        monkeypatch.setenv("HOLDFAST_EMBEDDER", str(tmp_path / name))
-        with pytest.raises(NoEmbedder, match=name):
-            embedders.current_embedder()
-    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
-    with pytest.raises(NoEmbedder, match="turned off"):
-        embedders.current_embedder()
 
 
 @pytest.mark.requirement("M2", "X3")

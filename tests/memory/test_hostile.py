@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.cli.start import main
 from holdfast.memory import engines, locations
-from holdfast.memory.errors import NewerIndex, NotFound, UnusableIndex
+from holdfast.memory.errors import NotFound, UnusableIndex
 from holdfast.memory.expand import expand
 from holdfast.memory.recall import MADE_AGAIN, recall
 from holdfast.memory.sync import rebuild, sync_project
@@ -39,34 +39,6 @@ def test_a_project_of_any_name_is_found_expanded_and_rebuilt(tmp_path: Path, nam
     assert not [note for note in answer.notes if "left out" in note]
     assert "rock" in expand(answer.found[0].id, project=here).text
     assert str(tmp_path / name) in [one.project for one in rebuild()]
-
-
-@pytest.mark.store
-@pytest.mark.requirement("M2")
-@pytest.mark.parametrize("name", ["a b", "what?mode=rwc", "a#b", "100%41"])
-def test_a_home_of_any_name_holds_all_that_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    from holdfast.hub.store.store import Store
-
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "homes" / name))
-    Store.open().close()
-    a_project(tmp_path / "there", "the lighthouse stands on rock")
-    here = a_project(tmp_path / "here", "nothing of the kind")
-    assert recall("lighthouse", project=here, everywhere=True).found
-    assert [one.name for one in (tmp_path / "homes").iterdir()] == [name]
-    assert (tmp_path / "homes" / name / "holdfast.db").is_file()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("M2")
-def test_more_projects_than_stay_open_are_searched_together(tmp_path: Path) -> None:
-    many = engines.MOST_OPEN + 3
-    for n in range(many):
-        a_project(tmp_path / f"p{n}", f"lighthouse number {n}")
-    answer = recall("lighthouse", project=str(tmp_path / "p0"), everywhere=True, limit=200)
-    assert len({one.project for one in answer.found}) == many
-    assert not [note for note in answer.notes if "left out" in note]
 
 
 def newer(path: str) -> None:
@@ -167,18 +139,3 @@ def test_a_project_whose_name_is_not_utf8_is_refused_in_words(tmp_path: Path) ->
     a_session(Path(odd), "s-1", "the lighthouse stands on rock")
     with pytest.raises(UnusableIndex, match="UTF-8"):
         recall("lighthouse", project=odd)
-
-
-@pytest.mark.requirement("M2")
-def test_an_index_that_cannot_be_used_is_left_out_where_all_are_searched(tmp_path: Path) -> None:
-    here = a_project(tmp_path / "here", "the lighthouse of this place")
-    there = a_project(tmp_path / "there", "the lighthouse of that place")
-    engines.release()
-    newer(locations.index_file(here))
-    answer = recall("lighthouse", project=here, everywhere=True)
-    assert [one.project for one in answer.found] == [there]
-    assert [note for note in answer.notes if "left out" in note]
-    newer(locations.index_file(there))
-    engines.release()
-    with pytest.raises(NewerIndex):
-        recall("lighthouse", project=here, everywhere=True)

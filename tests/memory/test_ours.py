@@ -10,7 +10,6 @@ import pytest
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.sections import PLAN_MODE
 from holdfast.checkpoint.write import keep
-from holdfast.memory import turns
 from holdfast.memory.recall import recall
 from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
@@ -100,18 +99,6 @@ def test_looking_for_a_thing_is_no_second_finding_of_it(
     written(project, "s1", lines)
     assert matched(project, "walrus") == []
     assert [text[-12:] for text in matched(project, "pier")] == ["On the pier."]
-
-
-@pytest.mark.requirement("M2")
-def test_other_commands_of_ours_are_work_like_any_other(project: Path) -> None:
-    for name, given in (
-        ("Bash", {"command": "holdfast run walrus.md"}),
-        ("Bash", {"x": "holdfast"}),
-    ):
-        block = a_line("assistant", [{"type": "tool_use", "name": name, "input": given}], 3, "s1")
-        written(project, "s1", [*said("s1", "run it", "I will."), block])
-        assert bool(matched(project, "walrus")) == ("command" in given)
-    assert not turns.asks_us("echo holdfast search")
 
 
 @pytest.mark.requirement("M2")

@@ -30,14 +30,6 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.requirement("M2")
-def test_what_was_said_is_found_by_its_words(project: Path) -> None:
-    a_session(project, "s1", *TALK)
-    [first, *_] = recall("staging database port", project=str(project)).found
-    assert first.item.sayings == [TALK[0], TALK[1]]
-    assert first.title == TALK[0] and "5544" in first.snippet
-
-
 @pytest.mark.requirement("M6")
 def test_a_result_names_the_lines_it_came_from_and_expands_to_them(project: Path) -> None:
     path = a_session(project, "s1", *TALK)
@@ -50,16 +42,6 @@ def test_a_result_names_the_lines_it_came_from_and_expands_to_them(project: Path
     told = whole.fenced()
     assert told.startswith("<holdfast-brief") and told.endswith("</holdfast-brief>")
     assert not whole.gone
-
-
-@pytest.mark.requirement("M6")
-def test_a_transcript_that_is_gone_is_said_and_what_was_kept_is_given(project: Path) -> None:
-    path = a_session(project, "s1", *TALK)
-    [first, *_] = recall("blue pipeline", project=str(project)).found
-    path.unlink()
-    whole = expand(first.id, project=str(project))
-    assert whole.gone and "blue pipeline" in whole.text
-    assert "is gone" in whole.notes[0]
 
 
 @pytest.mark.requirement("M6")
@@ -94,20 +76,6 @@ def test_the_start_of_an_id_is_enough_where_it_fits_one(project: Path) -> None:
     for word in ("zzz", ""):
         with pytest.raises(NotFound):
             expand(word, project=str(project))
-
-
-@pytest.mark.requirement("M6", "U3")
-def test_a_start_that_fits_a_segment_and_a_result_fits_several(project: Path) -> None:
-    long = "\n\n".join(f"the tide turns at {hour} " * 40 for hour in range(9))
-    made = a_segment("turn_seg_7", compressed_content=long)
-    made.metadata.project = str(project)
-    kept(made)
-    a_session(project, "s1", *TALK)
-    recall("tide", project=str(project))
-    assert expand("segment-t", project=str(project)).id == "segment-turn_seg_7"
-    assert expand("turn_", project=str(project)).id == "turn_seg_7"
-    with pytest.raises(FitsSeveral):
-        expand("turn", project=str(project))
 
 
 @pytest.mark.requirement("M6")
@@ -196,12 +164,6 @@ def test_a_damaged_index_is_set_aside_made_again_and_said(project: Path, damage:
     if damage:  # an empty file is simply filled
         assert any("made again" in note for note in answer.notes)
         assert [one.read_bytes() for one in path.parent.glob("*.damaged-*")] == [damage]
-
-
-@pytest.mark.requirement("M6")
-def test_an_id_nobody_has_is_an_error_in_words(project: Path) -> None:
-    with pytest.raises(NotFound, match="turn-000"):
-        expand("turn-000", project=str(project))
 
 
 @pytest.mark.requirement("X4")

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
 from holdfast.memory import sync
 from holdfast.memory.locations import client_folder, index_file, index_files
@@ -19,7 +18,6 @@ from holdfast.memory.recall import recall
 from holdfast.segment import disk, library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places
-from tests.checkpoint.documents import a_document
 from tests.memory.transcripts import a_line, a_session, written
 
 TALK = ("which port does the lighthouse use?", "Port 5544, behind the bastion.")
@@ -49,29 +47,6 @@ def test_a_program_gets_where_each_result_came_from(here: Path) -> None:
 
 
 @pytest.mark.requirement("U3")
-def test_a_checkpoint_is_called_one_and_nothing_was_asked(here: Path) -> None:
-    keep(
-        a_document(here, sections={"Key Decisions": ["turn 1: which gauge? → the brass barometer"]})
-    )
-    said = run("barometer", "--keyword").stdout
-    assert (
-        said.startswith("checkpoint-")
-        and "checkpoint, session s1" in said
-        and "Key Decisions: " in said
-    )
-    assert "asked:" not in said
-
-
-@pytest.mark.store
-@pytest.mark.requirement("U3")
-def test_a_message_is_called_a_message_and_nothing_was_asked() -> None:
-    post = ["board", "post", "task.created", "the anchor is stuck", "--everywhere"]
-    assert CliRunner().invoke(holdfast_command, post).exit_code == 0
-    said = run("anchor", "--keyword").stdout
-    assert "message: task.created" in said and "asked:" not in said
-
-
-@pytest.mark.requirement("U3")
 def test_people_see_ids_words_and_the_way_to_more() -> None:
     said = run("bastion").output
     item_id = said.split()[0]
@@ -85,20 +60,6 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     assert "Nothing found" in nothing.output
     told = run("zzzz", "--json")
     assert (told.exit_code, json.loads(told.stdout)["results"]) == (1, [])
-
-
-@pytest.mark.requirement("U3")
-def test_the_words_that_were_looked_for_are_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "behind the \x1b[1;33mbastion\x1b[0m" in run("bastions").output
-
-
-@pytest.mark.requirement("U3")
-def test_each_place_of_a_result_has_its_own_line(tmp_path: Path) -> None:
-    a_session(tmp_path, "s2", "Which pump?", "The pump is blue.", f"Pump done. {'-' * 70} ok")
-    found = run("pump").stdout.splitlines()
-    assert "  asked: Which pump?" in found and "  The pump is blue." in found
-    assert not any("-----" in line for line in found), "a line drawn by a tool says nothing"
 
 
 @pytest.mark.slow  # it loads the model
@@ -120,11 +81,6 @@ def test_wrong_words_are_refused(words: list[str]) -> None:
     assert run(*words).exit_code == 2
 
 
-@pytest.mark.requirement("U3")
-def test_an_unknown_id_ends_with_one() -> None:
-    assert run("--expand", "turn-zzz").exit_code == 1
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("U3", "M5")
 def test_a_search_loads_neither_the_database_kit_nor_a_decoder_once_the_index_is_there(
@@ -143,13 +99,6 @@ def test_a_search_loads_neither_the_database_kit_nor_a_decoder_once_the_index_is
     )
     assert TALK[0] in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("U3")
-def test_a_program_that_finds_nothing_ends_with_one() -> None:
-    command = [sys.executable, "-m", "holdfast.cli", "search", "zebra", "--keyword", "--json"]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 1
 
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -245,24 +194,6 @@ def test_where_nothing_is_known_nothing_that_cannot_help_is_advised(tmp_path: Pa
     assert "Nothing found" in everywhere and "--all-projects" not in everywhere
 
 
-@pytest.mark.requirement("U3", "M6")
-def test_a_search_of_every_project_does_not_advise_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "empty"))
-    (tmp_path / "new").mkdir()
-    nothing = run("lighthouse", "--project", str(tmp_path / "new"), "--all-projects").stderr
-    assert "no project has a session" in nothing and "--all-projects" not in nothing
-
-
-@pytest.mark.requirement("U3")
-def test_status_counts_the_checkpoints_of_a_session_once(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        keep(a_document(tmp_path, name))
-    [kinds] = [line for line in run("--status").output.splitlines() if "to search in" in line]
-    assert "1 from checkpoints" in kinds
-
-
 def _a_project(folder: Path, text: str) -> Path:
     """A project with one session, in whose folder nobody has searched."""
     folder.mkdir()
@@ -295,17 +226,6 @@ def test_a_search_of_every_project_finds_sessions_newer_than_an_index(
     assert "note: not brought up to date: 1 project; search again for all" in found.stderr
 
 
-@pytest.mark.requirement("U3", "M6")
-def test_projects_for_which_there_was_no_time_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("one", "two"):
-        _a_project(tmp_path / name, "The buoy is painted vermilion.")
-    monkeypatch.setattr(sync, "SYNC_SECONDS", 0.0)
-    late = run("vermilion", "--all-projects")
-    assert "note: not brought up to date: 2 projects; search again for all" in late.stderr
-
-
 @pytest.mark.requirement("M2", "U3")
 @pytest.mark.parametrize("words", ["", '"', "\U0001f642"])
 def test_a_query_without_a_word_is_an_error_and_finds_nothing(words: str) -> None:
@@ -321,10 +241,3 @@ def test_a_folder_that_is_not_there_is_named_and_gets_no_index(tmp_path: Path) -
     )
     assert "no such folder" in str(said.exception)
     assert index_files() == []
-
-
-@pytest.mark.requirement("U3")
-def test_several_words_are_one_query() -> None:
-    said = CliRunner().invoke(holdfast_command, ["search", "hours", "missed", "--keyword"])
-    assert "unexpected extra argument" not in said.stderr
-    assert said.exit_code == 1

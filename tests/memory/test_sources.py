@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -20,10 +18,10 @@ from hypothesis import strategies as st
 
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.write import keep
-from holdfast.memory import documents, engines, turns
+from holdfast.memory import engines, turns
 from holdfast.memory import locations as here
 from holdfast.memory.expand import expand
-from holdfast.memory.item import PIECE_CHARS, Item, SourceRead, pieces
+from holdfast.memory.item import PIECE_CHARS, Item, pieces
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import rebuild, sync_project
 from holdfast.record import model as facts
@@ -31,7 +29,6 @@ from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import state
 from holdfast.wire import places
-from tests.checkpoint.sessions import Session
 from tests.memory.transcripts import a_line, a_session, said, written
 from tests.transcript.builders import jsonl
 
@@ -205,24 +202,6 @@ def test_what_a_foreign_checkpoint_says_is_found_with_a_label(
     assert theirs.item.by == theirs.item.origin == "not made by Holdfast on this machine"
 
 
-@pytest.mark.requirement("M2", "X7")
-def test_checkpoints_that_came_with_a_repository_hide_none_of_our_own(project: Path) -> None:
-    now = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
-    sections = {"Key Decisions": ["among much else, somebody painted the lighthouse red"]}
-    ours = keep(
-        Document(
-            created=now, trigger="auto", project=str(project), session_id="s1", sections=sections
-        )
-    )
-    text = Path(ours.path).read_text().replace("among much else, somebody painted", "paint")
-    for number in range(220):
-        forged = Path(ours.path).with_name(f"2999-01-01-{number:06}.md")
-        forged.write_text(text.replace('"s1"', f'"f{number}"').replace("red", f"red{number}"))
-    found = recall("lighthouse", project=str(project)).found
-    assert (found[0].item.file, found[0].item.by) == (ours.path, "")
-    assert found[1].item.by
-
-
 @pytest.mark.requirement("M2")
 def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path) -> None:
     for hour in (1, 2):
@@ -284,13 +263,6 @@ def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> N
     assert kept is not None and kept.access_count == 2
 
 
-@pytest.mark.requirement("R6", "M6")
-def test_a_segment_expands_by_its_own_id_before_anything_was_searched(project: Path) -> None:
-    path = a_session(project, "s1", "what about the buoy?", "It is red.")
-    library.keep(a_segment(project, "s1_seg_1", "buoy: red", str(path)), NOW_MS)
-    assert "what about the buoy?" in expand("segment-s1_seg_1", project=str(project)).text
-
-
 @pytest.mark.store
 @pytest.mark.requirement("M2")
 def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> None:
@@ -308,27 +280,6 @@ def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> No
     assert (first.kind, first.by, first.text) == ("message", 'agent "a1"', "the anchor is stuck")
 
 
-@pytest.mark.store
-@pytest.mark.requirement("M2")
-def test_what_the_watcher_reports_and_signs_of_life_are_not_searched(project: Path) -> None:
-    from holdfast.hub.board import messages
-    from holdfast.hub.store.store import Store
-
-    store = Store.open()
-    for topic in ("checkpoint_trigger", "agent.heartbeat", "task.created"):
-        row = messages.draft("watcher", topic, f"the anchor of {topic}", NOW_MS)
-        store.write(partial(messages.post, row=row))
-    store.close()
-    assert [one.text for one in found(project, "anchor")] == ["the anchor of task.created"]
-
-
-@pytest.mark.requirement("M2")
-def test_a_message_with_fields_is_told_in_words() -> None:
-    content = {"type": "notes", "message": "the anchor is stuck", "depth": 12, "agent_id": ""}
-    one = documents.message(("m1", "notes", json.dumps(content), "a1", NOW_MS))
-    assert one.text == "the anchor is stuck\ndepth: 12"
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("M2")
 def test_without_a_store_none_is_made_nor_its_library_loaded(project: Path) -> None:
@@ -341,24 +292,6 @@ def test_without_a_store_none_is_made_nor_its_library_loaded(project: Path) -> N
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
     assert not Path(places.home(), "holdfast.db").exists()
-
-
-@pytest.mark.requirement("M2", "X7")
-def test_a_foreign_file_in_the_folder_is_left_alone_and_said(project: Path) -> None:
-    a_session(project, "s1", "hello there", "Hello.")
-    sync_project(str(project))
-    root = Path(here.root())
-    (root / "notes.db").write_text("my notes")
-    other = sqlite3.connect(root / "mine.db")
-    other.execute("CREATE TABLE t (x)")
-    other.commit()
-    other.close()
-    answer = recall("hello", project=str(project), everywhere=True)
-    assert [one.text for one in answer.found] == ["hello there\n\nHello."]
-    assert sum("left out" in note for note in answer.notes) == 2
-    assert (root / "notes.db").read_text() == "my notes"
-    rebuild()
-    assert (root / "mine.db").exists()
 
 
 @pytest.mark.requirement("M5")
@@ -414,40 +347,6 @@ def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path)
     assert engines.open_index(str(project)).counts().items == 2_000
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("M2", "X6")
-def test_two_processes_that_take_in_at_once_do_it_once(project: Path) -> None:
-    a_session(project, "s1", *[f"word{n} is said" for n in range(600)])
-    command = [
-        sys.executable,
-        "-c",
-        f"from holdfast.memory.sync import sync_project; sync_project({str(project)!r})",
-    ]
-    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
-    assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * 4
-    assert engines.open_index(str(project)).counts().items == 300
-
-
-@pytest.mark.requirement("M2", "X7")
-@given(st.lists(st.binary(max_size=60), max_size=12), st.integers(0, 12))
-def test_reading_on_gives_what_reading_at_once_gives(
-    tmp_path_factory: pytest.TempPathFactory, junk: list[bytes], cut: int
-) -> None:
-    """Whatever stands between the lines, and wherever the first reading ended."""
-    lines: list[bytes] = []
-    talk = said("s1", *[f"sentence {n} about birds" for n in range(8)])
-    for number, line in enumerate(talk):
-        lines += [jsonl(line)] + [one.replace(b"\n", b"") + b"\n" for one in junk[number::8]]
-    path = tmp_path_factory.mktemp("t") / "s1.jsonl"
-    path.write_bytes(b"".join(lines[:cut]))
-    first = turns.read(str(path), "")
-    path.write_bytes(b"".join(lines))
-    second = turns.read(str(path), first.state)
-    whole = turns.read(str(path), "")
-    kept = [one for one in first.items if one.position < second.start]
-    assert [*kept, *second.items] == list(whole.items)
-
-
 @pytest.mark.requirement("M2", "M4")
 @pytest.mark.parametrize("is_zipped", [False, True])
 def test_a_reading_that_is_late_ends_with_what_it_has_and_the_next_goes_on(
@@ -469,24 +368,6 @@ def test_a_reading_that_is_late_ends_with_what_it_has_and_the_next_goes_on(
         late = turns.read(str(path), late.state, give_up=0.0)
     assert [*taken, *late.items] == list(turns.read(str(path), "").items)
     assert len(set(reached)) == len(reached) == 3, "each came on"
-
-
-@pytest.mark.requirement("M2")
-@pytest.mark.parametrize("words", [200, 20_000])
-def test_a_gzip_that_was_replaced_is_refresh_readings(tmp_path: Path, words: int) -> None:
-    """Its text is longer than the file is: where a reading ended tells nothing of its bytes."""
-    path = tmp_path / "s1.jsonl.gz"
-
-    def late(kind: str, state: str) -> SourceRead:
-        talk = said("s1", *[f"{kind} {n} " * (words // 8) for n in range(8)])
-        path.write_bytes(gzip.compress(b"".join(map(jsonl, talk)), mtime=0))
-        return turns.read(str(path), state, give_up=0.0)
-
-    reached = late("herons", late("herons", "").state)
-    assert reached.start > 0, "read on where it is the same"
-    anew = late("otters", reached.state)
-    assert anew.start == 0
-    assert all("otters" in one.text for one in anew.items)
 
 
 @pytest.mark.requirement("M2")
@@ -519,27 +400,6 @@ def test_a_result_is_cut_once_its_secrets_are_gone(
     told = turns.read(str(path), "").items
     assert any("heron" in one.more for one in told)
     assert not any("longsecret" in one.more for one in told)
-
-
-@pytest.mark.requirement("X4")
-def test_a_secret_across_the_end_of_a_title_is_not_kept_in_half(tmp_path: Path) -> None:
-    body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    for before in range(250, 302, 4):
-        words = ("tide " * 100)[:before] + f" gh{'p_'}{body} prints the tables."
-        path = Session().user(words).says("The tables are printed.").works(2).written(tmp_path)
-        found = turns.read(str(path), "")
-        text = f"{found.state} {found.items}"
-        assert not any(body[at : at + 8] in text for at in range(len(body) - 8)), before
-
-
-@pytest.mark.requirement("X4", "M2")
-def test_a_secret_told_with_its_name_is_gone_where_it_is_quoted_without_it(project: Path) -> None:
-    lines = said("s1", f"is {SECRET} fine?", "Yes.", f"set DB_PASSWORD={SECRET} please")
-    lines += said("s1", "go on", f"I will log in with {SECRET}", first=4)
-    path = written(project, "s1", lines)
-    told = turns.read(str(path), "")
-    assert "log in with [redacted" in "\n".join(one.text for one in told.items)
-    assert SECRET not in f"{told}"
 
 
 @pytest.mark.requirement("X4", "M2", "M5")

@@ -83,19 +83,6 @@ def test_words_with_which_a_call_was_refused_are_the_users(project: Path) -> Non
 
 
 @pytest.mark.requirement("M2")
-def test_a_report_of_a_subagent_is_found_to_its_end(project: Path) -> None:
-    report = "\n\n".join(f"Finding {n}: nothing of note was seen there." for n in range(80))
-    lines = [
-        *said("s1", "look around", "I send somebody."),
-        call(2, "Task", description="survey the quay", prompt="look", subagent_type="Explore"),
-        result(3, f"{report}\n\nThe walrus sleeps under the crane."),
-    ]
-    written(project, "s1", lines)
-    [first, *_] = recall("walrus crane", project=str(project)).found
-    assert "walrus sleeps" in first.snippet and first.title == "look around"
-
-
-@pytest.mark.requirement("M2")
 def test_a_turn_is_one_result_with_what_was_asked_and_what_came_of_it(project: Path) -> None:
     steps = [
         a_line("assistant", [{"type": "text", "text": f"Pier {n} is measured."}], n, "s1")
@@ -124,14 +111,3 @@ def test_reading_on_in_the_middle_of_a_turn_gives_what_reading_at_once_gives(
     second = turns.read(str(path), first.state)
     kept = [one for one in first.items if one.position < second.start]
     assert [*kept, *second.items] == list(turns.read(str(path), "").items)
-
-
-@pytest.mark.requirement("M2")
-def test_how_far_a_reading_came_holds_no_secret(tmp_path: Path) -> None:
-    secret = "sk-ant-" + "api03-" + "Qz7Lm2Xw9Rt4Kp8Vn3Bc6Ys1Df5Gh0Jk"  # made up
-    lines = said("s1", f"use ANTHROPIC_API_KEY={secret} for it", f"I use {secret} then. Good?")
-    path = tmp_path / "s1.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    read = turns.read(str(path), "")
-    assert secret not in read.state and read.state
-    assert all(secret not in f"{one.title}{one.text}{one.more}" for one in read.items)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from holdfast.memory.embedders import NoEmbedder
 from holdfast.memory.worker import Worker
 from tests.waiting import until
 
@@ -41,9 +39,3 @@ def test_a_model_apart_ends_when_nothing_comes_and_starts_again_when_something_d
         assert apart._process is not first
     finally:
         apart._end()
-
-
-@pytest.mark.slow
-def test_a_model_that_cannot_be_used_apart_is_reported_with_its_reason(tmp_path: Path) -> None:
-    with pytest.raises(NoEmbedder, match=r"holds no model\.onnx"):
-        Worker(str(tmp_path))

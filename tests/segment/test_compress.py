@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import read_record
 from holdfast.segment import compress, formats, kept_items, library
 from holdfast.segment.formats import Compressed
-from holdfast.segment.kept_items import SegmentSource
 from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import NOW_MS
@@ -101,17 +99,6 @@ def test_a_failure_is_quoted_and_so_is_that_it_passed_since(tmp_path: Path) -> N
     assert f"{failed} (passed at step 33)\n" in _compressed(session, tmp_path).compressed_content
 
 
-@pytest.mark.requirement("R3", "M6")
-def test_it_leads_back_to_its_lines_of_the_transcript(tmp_path: Path) -> None:
-    one = _compressed(_session(), tmp_path)
-    data = Path(one.metadata.transcript).read_bytes()
-    inside = data[one.metadata.start_byte : one.metadata.end_byte]
-    assert inside.startswith(b"{")
-    assert inside.endswith(b"\n")
-    assert one.metadata.first_uuid == one.metadata.last_uuid == "u-1"
-    assert TABLE.encode() in inside
-
-
 @pytest.mark.requirement("R3", "X4")
 def test_secrets_are_taken_out_of_every_field(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
@@ -148,9 +135,3 @@ def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> N
     text = compress.content(source)
     assert formats.tokens(text) <= compress.budget(source.tokens)
     assert all(mark.isprintable() or mark == "\n" for mark in text)
-
-
-def test_of_nothing_there_is_nothing_to_say() -> None:
-    nothing = Segment("x_seg_1", [Turn("", Place())], 0, 0, 0, 0, [], 0)
-    source = SegmentSource(nothing, Record(), [])
-    assert compress.content(source) == ""

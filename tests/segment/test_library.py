@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.files.small_files import NewerFile, NotStored
+from holdfast.files.small_files import NewerFile
 from holdfast.segment import disk, formats, library
 from holdfast.segment.errors import NoSegment, NotASave
 from holdfast.segment.formats import Pending, Queue
@@ -42,15 +41,6 @@ def test_a_kept_segment_has_every_field_of_the_format_and_is_found_again(own_hom
     assert _warm_file(own_home).stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.requirement("R4")
-def test_tiers_are_listed_by_project_and_session() -> None:
-    kept(a_segment(), a_segment("s2_seg_1_0", session_id="s2", metadata={"project": "/q"}))
-    assert [one.segment_id for one in library.warm("/p")] == ["s1_seg_1_0"]
-    assert [one.segment_id for one in library.warm(session_id="s2")] == ["s2_seg_1_0"]
-    assert len(library.warm()) == 2
-    assert library.cold() == []
-
-
 @pytest.mark.requirement("R2", "R4")
 def test_a_demoted_segment_is_cold_and_still_found() -> None:
     kept(a_segment())
@@ -61,17 +51,6 @@ def test_a_demoted_segment_is_cold_and_still_found() -> None:
     assert [found.segment_id for found in library.cold("/p", "s1")] == ["s1_seg_1_0"]
     assert library.tier("s1_seg_1_0") == "cold"
     assert library.find("s1_seg_1_0") is not None
-
-
-@pytest.mark.requirement("R4", "X6")
-def test_a_segment_killed_on_its_way_to_the_archive_counts_as_warm_once(own_home: Path) -> None:
-    kept(a_segment())
-    before = _warm_file(own_home).read_bytes()
-    with disk.hold_segments():
-        library.demote(library.warm()[0], NOW_MS)
-    _warm_file(own_home).write_bytes(before)
-    assert len(library.warm()) == 1
-    assert library.cold() == []
 
 
 @pytest.mark.requirement("R2")
@@ -177,13 +156,6 @@ def test_a_file_that_does_not_parse_is_set_aside_and_said(own_home: Path, broken
     assert "set aside" in (own_home / ".holdfast" / "guard.log").read_text()
 
 
-@pytest.mark.requirement("R4", "X7")
-def test_a_file_that_holds_another_segment_is_not_believed(own_home: Path) -> None:
-    kept(a_segment())
-    _warm_file(own_home, "s1_seg_5_5").write_bytes(_warm_file(own_home).read_bytes())
-    assert [one.segment_id for one in library.warm()] == ["s1_seg_1_0"]
-
-
 @pytest.mark.requirement("R4", "X6")
 def test_what_a_newer_holdfast_wrote_is_left_alone(own_home: Path) -> None:
     kept(a_segment())
@@ -248,24 +220,6 @@ def test_segments_of_another_tool_are_read_where_they_lie_and_never_written(
     (warm.parent / "odd.json").write_text("{")
     assert len(library.warm(str(tmp_path))) == 1
     assert {path: path.read_bytes() for path in before} == before
-
-
-@pytest.mark.requirement("R4", "X6")
-def test_a_full_disk_leaves_what_was_there(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept(a_segment())
-
-    def full(fd: int, data: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(NotStored, match="No space left"):
-        library.save("s1_seg_1_0", "words", [], [], NOW_MS)
-    monkeypatch.undo()
-    monkeypatch.setenv("HOLDFAST_HOME", str(own_home / ".holdfast"))
-    found = library.find("s1_seg_1_0")
-    assert found is not None
-    assert found.metadata.written_by == "holdfast"
-    assert len(list(_warm_file(own_home).parent.iterdir())) == 1
 
 
 @pytest.mark.slow

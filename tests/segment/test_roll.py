@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.segment import disk, library, tiers
-from holdfast.segment.formats import Pending, Queue
+from holdfast.segment.formats import Queue
 from holdfast.segment.tiers import RollReport
-from holdfast.transcript import Unreadable
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import DAY_MS, NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, works_on
@@ -50,14 +48,6 @@ def test_above_sixty_percent_what_is_cold_is_compressed_at_once(transcript: Path
     assert all(Path(one.storage_location).is_file() for one in known.compressed)
 
 
-@pytest.mark.requirement("R2")
-def test_below_it_nothing_is(transcript: Path) -> None:
-    report = _rolled(transcript, 0.59)
-    assert report.looked
-    assert report.compressed == []
-    assert library.warm() == []
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("R2", "R8")
 def test_it_looks_every_ten_turns_unless_forced(tmp_path: Path) -> None:
@@ -68,11 +58,6 @@ def test_it_looks_every_ten_turns_unless_forced(tmp_path: Path) -> None:
     assert "looked at step" in again.why_not
     assert _rolled(session.written(tmp_path), 0.0, force=True).looked
     assert _rolled(session.works(10).written(tmp_path)).looked
-
-
-@pytest.mark.requirement("R8")
-def test_forced_it_compresses_however_empty_the_window_is(transcript: Path) -> None:
-    assert len(_rolled(transcript, 0.0, force=True).compressed) == 2
 
 
 @pytest.mark.requirement("R3")
@@ -89,15 +74,6 @@ def test_the_report_says_segments_tokens_and_what_is_safe_to_drop(transcript: Pa
     assert _rolled(transcript, force=True).line == ""
 
 
-@pytest.mark.requirement("R3")
-def test_of_what_a_compaction_took_nothing_is_left_to_drop(tmp_path: Path) -> None:
-    session = a_session(TABLE, MAIL, COLOUR, steps=16).compacts()
-    report = _rolled(session.works(3).written(tmp_path))
-    assert len(report.compressed) == 2
-    assert report.safe_tokens == 0
-    assert report.line.endswith("`holdfast segments` lists them")
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("R2")
 def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) -> None:
@@ -110,17 +86,6 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
     [moved] = [one for one in disk.load_queue("s-1").compressed if one.topic == TABLE]
     assert Path(moved.storage_location).is_file()
     assert _rolled(session.works(10).written(tmp_path), FULL).archived == 0
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R2", "R3")
-def test_the_user_is_told_where_they_lie_now(tmp_path: Path) -> None:
-    """What is compressed and archived in one look is archived, not warm."""
-    session = a_session(TABLE, MAIL, COLOUR, steps=16).works(12)
-    report = _rolled(session.written(tmp_path), FULLER)
-    assert "; `holdfast segments --cold` lists them; the next" in report.line
-    later = _rolled(session.works(40).written(tmp_path), FULLER)
-    assert later.line == "Archived 1 segment; `holdfast segments --cold` lists them"
 
 
 @pytest.mark.slow
@@ -148,81 +113,6 @@ def test_nothing_is_compressed_twice(transcript: Path) -> None:
     assert again.turn == first.turn
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("R1", "R4", "X6")
-def test_other_words_under_the_same_session_are_compressed_too(tmp_path: Path) -> None:
-    """Rewound, restored from a backup or written anew: MAIL is known, COLOUR is not."""
-    _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
-    report = _rolled(a_session(MAIL, COLOUR, TABLE, steps=16).written(tmp_path), force=True)
-    assert [one.topic for one in report.compressed] == [COLOUR]
-    assert len(library.warm()) == 3
-    assert "dark palette" in " ".join(one.compressed_content for one in library.warm())
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R1", "R4", "X6")
-def test_what_stayed_of_a_rewound_session_is_not_compressed_again(tmp_path: Path) -> None:
-    _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
-    report = _rolled(a_session(TABLE, COLOUR, MAIL, steps=16).written(tmp_path), force=True)
-    assert [one.topic for one in report.compressed] == [COLOUR]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R4", "X6")
-def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: Path) -> None:
-    """Its bytes hold other words now: they would be kept under its topic."""
-    _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
-    done = disk.load_queue("s-1").compressed
-    waiting = [Pending(one.segment_id, one.topic, end_byte=9_000) for one in done]
-    for one in library.warm():
-        library.clear(one)
-    disk.save_queue("s-1", Queue(pending=waiting))
-    _rolled(a_session(COLOUR, steps=60).written(tmp_path), 0.0, force=True)
-    assert library.list_pending("s-1") == []
-    assert library.warm() == []
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R4", "X6")
-def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript: Path) -> None:
-    _rolled(transcript)
-    done = disk.load_queue("s-1")
-    [first, second] = library.warm()
-    waiting = Pending(
-        first.segment_id,
-        first.topic,
-        first.start_turn,
-        first.end_turn,
-        9,
-        start_byte=first.metadata.start_byte,
-        end_byte=first.metadata.end_byte,
-    )
-    library.clear(first)
-    disk.save_queue("s-1", Queue(pending=[waiting], compressed=done.compressed[1:]))
-    report = _rolled(transcript, force=True)
-    assert [one.segment_id for one in report.compressed] == [first.segment_id]
-    assert [one.segment_id for one in library.warm()] == [first.segment_id, second.segment_id]
-
-
-@pytest.mark.requirement("R4", "X6")
-def test_a_transcript_that_is_gone_leaves_all_that_was_kept(transcript: Path) -> None:
-    _rolled(transcript)
-    transcript.unlink()
-    with pytest.raises(Unreadable):
-        _rolled(transcript, force=True)
-    assert len(library.warm()) == 2
-    assert "byte order mark" in library.warm()[0].compressed_content
-
-
-@pytest.mark.requirement("R4", "X6")
-def test_a_torn_transcript_is_rolled_as_far_as_it_goes(transcript: Path) -> None:
-    data = transcript.read_bytes()
-    transcript.write_bytes(data[:-100])
-    assert len(_rolled(transcript).compressed) == 2
-    transcript.write_bytes(data)
-    assert _rolled(transcript, force=True).compressed == []
-
-
 @pytest.mark.requirement("R4", "X6")
 def test_a_queue_of_a_newer_version_is_left_alone_and_said(
     transcript: Path, own_home: Path
@@ -234,23 +124,6 @@ def test_a_queue_of_a_newer_version_is_left_alone_and_said(
     assert "newer Holdfast" in report.errors[0]
     assert library.warm() == []
     assert path.read_bytes() == before
-
-
-@pytest.mark.requirement("R4", "X6")
-def test_a_disk_that_takes_nothing_is_said_and_the_next_roll_does_it(
-    transcript: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _rolled(transcript, 0.0)
-    real = os.fsync
-
-    def full(fd: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert "No space left" in _rolled(transcript, force=True).errors[0]
-    monkeypatch.setattr(os, "fsync", real)
-    assert len(_rolled(transcript, force=True).compressed) == 2
-    assert not list((own_home / ".holdfast/segments").rglob("*.draft"))
 
 
 @pytest.mark.slow

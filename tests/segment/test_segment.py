@@ -42,15 +42,6 @@ def test_a_request_on_the_same_files_goes_on_and_one_that_read_them(tmp_path: Pa
 
 
 @pytest.mark.requirement("R1")
-def test_a_compaction_is_no_boundary(tmp_path: Path) -> None:
-    session = works_on(Session(), TABLE, ends=False).compacts()
-    works_on(works_on(session, TABLE), MAIL)
-    [found] = cut(session, tmp_path)
-    assert found.start_turn == 1
-    assert len(found.turns) == 2
-
-
-@pytest.mark.requirement("R1")
 def test_a_segment_leads_to_its_bytes_and_counts_its_messages(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL)
     [first] = cut(session, tmp_path)
@@ -80,16 +71,6 @@ def test_ids_of_two_sessions_never_meet(tmp_path: Path) -> None:
     }
     assert len(names) == 7
     assert all("/" not in name and "_seg_" in name for name in names)
-
-
-@pytest.mark.requirement("R1", "R4")
-def test_an_id_stands_for_its_turns_wherever_they_lie(tmp_path: Path) -> None:
-    both = [one.segment_id for one in cut(a_session(TABLE, MAIL, COLOUR), tmp_path)]
-    [other] = cut(a_session(COLOUR, TABLE), tmp_path)
-    assert other.segment_id not in both
-    [moved] = cut(a_session(MAIL, COLOUR), tmp_path)
-    assert moved.start_turn == 1
-    assert moved.segment_id == both[1]
 
 
 @pytest.mark.requirement("R1", "X7")
@@ -136,15 +117,6 @@ def test_what_was_answered_is_done_though_a_test_failed_before_it(tmp_path: Path
     session.runs("pytest -q tests/test_sheet.py", "E  KeyError: 'bom'", fails=True)
     session.says("That is how the reader works; the test fails, as you said.")
     assert segment.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
-
-
-@pytest.mark.requirement("R1", "R2")
-def test_what_was_not_answered_is_not_done(tmp_path: Path) -> None:
-    session = works_on(Session(), TABLE, ends=False)
-    assert not segment.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
-    session = works_on(Session(), TABLE, ends=False).says("Half of it.")
-    session.user("[Request interrupted by user]")
-    assert not segment.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
 
 
 @pytest.mark.requirement("R1", "R2")

@@ -32,18 +32,6 @@ def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
 
 
 @pytest.mark.requirement("R2")
-@pytest.mark.parametrize(("turn", "due"), [(69, False), (70, True), (71, True), (3, True)])
-def test_a_look_is_due_every_ten_turns_and_after_another_file(turn: int, due: bool) -> None:
-    assert tiers.is_due(turn, 60, Limits().check_turns) is due
-
-
-@pytest.mark.requirement("R2")
-def test_a_warm_segment_is_old_fifty_turns_after_its_end() -> None:
-    segments = [a_segment(end_turn=9), a_segment("s1_seg_10_1", end_turn=10)]
-    assert tiers.old_segments(segments, 60, Limits()) == segments[:1]
-
-
-@pytest.mark.requirement("R2")
 def test_an_archive_is_outdated_after_thirty_days_once() -> None:
     fresh = a_segment(metadata={"archived_at": "2026-01-01T00:00:00Z"})
     pruned = a_segment(

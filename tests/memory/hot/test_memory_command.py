@@ -60,14 +60,6 @@ def test_it_lists_and_shows_for_people_and_programs(here: Path) -> None:
     assert done["did"] == "edited"
 
 
-@pytest.mark.requirement("M1", "U3")
-def test_a_text_that_is_not_an_option_is_answered_with_a_line_that_works(here: Path) -> None:
-    refused = run("add", "Prefer ruff", "Lint with ruff.")
-    assert refused.exit_code == 2
-    example = refused.output.partition("with --body: holdfast memory ")[2].strip()
-    assert run(*shlex.split(example)).exit_code == 0
-
-
 @pytest.mark.requirement("M3")
 def test_with_the_database_gone_hot_memory_is_as_it_was(here: Path, own_home: Path) -> None:
     """Nothing of it is in the store; a broken one is not even opened."""
@@ -80,12 +72,3 @@ def test_with_the_database_gone_hot_memory_is_as_it_was(here: Path, own_home: Pa
     assert "Still here." in run("show", "prefer-ruff").output
     assert not store.exists()
     assert run("retire", "prefer-ruff").exit_code == 0
-
-
-@pytest.mark.requirement("M1", "U3")
-def test_what_is_missing_or_there_already_is_said_in_words(here: Path) -> None:
-    refused = run("add", "Prefer ruff")
-    assert "--description" in str(refused.exception)
-    run("add", "Prefer ruff", "--body", "Ruff.")
-    assert "nothing was changed" in run("add", "Prefer ruff", "--body", "Ruff.").output
-    assert "1 topic in" in run("list").stderr

@@ -14,9 +14,6 @@ from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory import topic
 from holdfast.memory import topic_folder as on_disk
 from holdfast.memory.topic import (
-    Ambiguous,
-    IndexFull,
-    NoSuchTopic,
     NotOurTopic,
     NotWritten,
     Unfit,
@@ -24,7 +21,6 @@ from holdfast.memory.topic import (
 from holdfast.memory.topic_store import (
     TopicIndex,
     change,
-    find,
     folders_with_ours,
     forget,
     topics,
@@ -173,21 +169,6 @@ def test_a_broken_head_makes_a_topic_all_the_same(
 
 
 @pytest.mark.requirement("M1")
-def test_two_topics_of_one_name_are_both_there_and_told_apart_by_file(
-    project: str, memory: Path
-) -> None:
-    for file in ("a.md", "b.md"):
-        (memory / file).write_text("---\nname: twin\n---\nx\n")
-    found = topics(project)
-    assert [one.file for one in found] == ["a.md", "b.md"]
-    with pytest.raises(Ambiguous, match=r"a\.md, b\.md"):
-        find(found, "twin")
-    assert find(found, "b.md").file == "b.md"
-    with pytest.raises(NoSuchTopic):
-        find(found, "third")
-
-
-@pytest.mark.requirement("M1")
 def test_a_link_is_not_followed_and_nothing_is_written_through_one(
     project: str, memory: Path, tmp_path: Path
 ) -> None:
@@ -200,16 +181,6 @@ def test_a_link_is_not_followed_and_nothing_is_written_through_one(
         add(project)
     assert outside.read_text().endswith("outside\n")
     assert sorted(one.name for one in memory.iterdir()) == ["MEMORY.md", "link.md"]
-
-
-@pytest.mark.requirement("M1")
-def test_ten_thousand_lines_of_theirs_are_left_alone(project: str, memory: Path) -> None:
-    theirs = "".join(f"- line {n}\n" for n in range(10_000))
-    (memory / "MEMORY.md").write_text(theirs)
-    with pytest.raises(IndexFull):
-        add(project)
-    assert (memory / "MEMORY.md").read_text() == theirs
-    assert not (memory / "prefer-ruff.md").exists()
 
 
 @pytest.mark.requirement("M1")
@@ -227,19 +198,6 @@ def test_a_change_of_the_client_at_the_same_moment_is_kept(memory: Path) -> None
 
 
 @pytest.mark.requirement("M1")
-def test_an_index_that_never_holds_still_is_left_alone(memory: Path) -> None:
-    index, count = memory / "MEMORY.md", iter(range(10_000))
-
-    def restless(before: bytes) -> bytes:
-        index.write_text(f"- {next(count)}\n")
-        return b"ours"
-
-    with pytest.raises(NotWritten, match="keeps changing"):
-        on_disk.swap(memory, "MEMORY.md", restless)
-    assert b"ours" not in index.read_bytes()
-
-
-@pytest.mark.requirement("M1")
 def test_many_writers_at_once_lose_nothing(project: str, memory: Path) -> None:
     names = [f"Topic {n}" for n in range(12)]
     threads = [threading.Thread(target=add, args=(project, name)) for name in names]
@@ -249,21 +207,6 @@ def test_many_writers_at_once_lose_nothing(project: str, memory: Path) -> None:
         one.join()
     assert sorted(one.name for one in topics(project)) == sorted(names)
     assert len((memory / "MEMORY.md").read_text().splitlines()) == 12
-
-
-@pytest.mark.requirement("M1")
-def test_a_folder_that_takes_nothing_is_said_and_left_as_it_was(
-    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (memory / "MEMORY.md").write_text("- theirs\n")
-
-    def refused(path: str, data: bytes, flush: bool = False) -> None:
-        raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr("holdfast.wire.places.replace_whole", refused)
-    with pytest.raises(NotWritten, match="Permission denied"):
-        add(project)
-    assert [one.name for one in memory.iterdir()] == ["MEMORY.md"]
 
 
 @pytest.mark.requirement("X4")
@@ -315,19 +258,6 @@ def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file
         longer = TopicIndex(theirs).put(file, text)
         assert TopicIndex(longer).line_of(file) == text
         assert TopicIndex(longer).without(file) == theirs
-
-
-@pytest.mark.requirement("M1")
-def test_a_topic_among_more_than_are_read_is_never_written_over(
-    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(on_disk, "MOST_FILES", 3)
-    for name in ("a.md", "b.md", "c.md"):
-        (memory / name).write_text("theirs")
-    (memory / "prefer-ruff.md").write_text("---\nname: My ruff\n---\n\nmine")
-    assert add(project).file == "prefer-ruff-2.md"
-    assert (memory / "prefer-ruff.md").read_text() == "---\nname: My ruff\n---\n\nmine"
-    assert (memory / "MEMORY.md").read_text().count("prefer-ruff-2.md") == 1
 
 
 @pytest.mark.requirement("M1")
