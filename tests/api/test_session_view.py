@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,28 @@ def test_a_session_before_its_first_prompt_has_no_turns(
     assert page.status_code == 200, page.text
     assert (page.json()["turns"], page.json()["total"]) == ([], 0)
     assert api.get("/api/sessions/s1/state").json()["tasks"] == []
+
+
+@pytest.mark.requirement("U5", "X7")
+def test_the_diff_of_an_edited_file_is_the_one_that_git_has(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    project = tmp_path / "tide"
+    project.mkdir()
+    (project / "a.py").write_text("high = 1\n")
+    git = ("git", "-C", str(project), "-c", "user.name=t", "-c", "user.email=t@example.com")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *words], check=True)
+    (project / "a.py").write_text("high = 2\n")
+    script = ScriptedSession(tmp_path / "t", "s1", str(project))
+    script.prompt("Build the tide tables")
+    script.call("Edit", {"file_path": f"{project}/a.py", "old_string": "1", "new_string": "2"})
+    sync(store)
+    [file] = api.get("/api/sessions/s1/state").json()["files"]
+    found = api.get("/api/sessions/s1/diff", params={"path": file["path"]}).json()
+    assert "-high = 1\n+high = 2" in found["diff"] and found["since"] == "the last commit"
+    subprocess.run([*git, "commit", "-qam", "second"], check=True)
+    found = api.get("/api/sessions/s1/diff", params={"path": file["path"]}).json()
+    assert "second" in found["diff"] and found["since"] == "its last commit"
+    other = api.get("/api/sessions/s1/diff", params={"path": "/etc/passwd"})
+    assert other.status_code == 404, "only what the session edited is asked for"

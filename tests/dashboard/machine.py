@@ -52,7 +52,7 @@ class LiveSession(ScriptedSession):
             self.used = start + (used - start) * step // steps
             self.call(answer="3 files")
         self.now_ms = int(time.time() * 1000) - START_MS
-        self.note(used_tokens=self.used)
+        self.note(used_tokens=self.used, started_ms=START_MS)
 
     def compacts_into(self, summary: str) -> None:
         for line in (a_boundary(EDGE - 500, 31_000), a_summary(summary)):

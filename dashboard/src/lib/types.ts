@@ -131,6 +131,13 @@ interface Origin {
   turn: number | null;
 }
 
+/** `since` is null where git has none. */
+export interface FileDiff {
+  path: string;
+  since: string | null;
+  diff: string;
+}
+
 export interface SessionState {
   is_available: boolean;
   note: string | null;

@@ -234,13 +234,13 @@ def _raised(one: Raised) -> str:
     outcome = "told to model and user" if one.is_delivered else too_late
     zone, alert = ZONE_PAINT.get(one.zone or ""), ALERT_PAINT.get(one.alert or "")
     what = paint(what, alert or zone or "dim")
-    return f"{one.index:>6}  {one.used_ratio:>6.1%}  {what}: {outcome}{saved}"
+    return f"{one.index + 1:>6}  {one.used_ratio:>6.1%}  {what}: {outcome}{saved}"
 
 
 def _compaction(found: Replay, at: int, report: SummaryReport | None) -> Iterator[str]:
     hit = found.compactions[at]
     head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
-    yield f"{hit.index:>6}  {'':>6}  {head}: {_compared(hit)}"
+    yield f"{hit.index + 1:>6}  {'':>6}  {head}: {_compared(hit)}"
     indent = " " * TEXT_COLUMN
     ahead = _count_steps_ahead(found, at)
     if ahead:

@@ -80,7 +80,7 @@ def summary_reports(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summa
                 measured.items,
                 [item for item in measured.items if not (item.is_found or item in left_out)],
                 len(quotes(measured.record)),
-                tuple(tokens_of(units(brief.text)) for brief in (first, second) if brief.lines),
+                _sizes([brief.text for brief in (first, second) if brief.lines]),
             ),
         )
 
@@ -104,6 +104,10 @@ class _Measured:
         )
         second = after_compact.compose_second(self.record, self.summary, given or first.text)
         return first, second
+
+
+def _sizes(briefs: list[str]) -> tuple[int, ...]:
+    return tuple(tokens_of(units(text)) for text in briefs)
 
 
 MOST_REPORTS = 16
@@ -135,7 +139,7 @@ def _report(path: str, _inode: int, one: Compaction, sidechain: bool) -> dict[st
         "summary": None if one.summary is None else measured.summary,
         "instructions": write_instructions(record, shown=one.trigger == "manual") or None,
         "summary_tokens": tokens_of(units(measured.summary)),
-        "restored_tokens": sum(tokens_of(units(text)) for text in texts.values()),
+        "restored_tokens": sum(_sizes(given or [one.text for one in (first, second) if one.lines])),
         "items": [_item(record, item, briefs, left_out) for item in measured.items],
         **{
             name: [

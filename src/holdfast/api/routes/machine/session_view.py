@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import Response
+from fastapi import Query, Response
+from pydantic import AfterValidator
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery
+from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery, plain
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.events import window_brief
+from holdfast.files.git import run_git
 from holdfast.hub import row_times
+from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import compactions, readings, requests, sessions
 from holdfast.hub.tree.readings import UsedAtStep
@@ -28,6 +31,7 @@ from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import FIRST_TURNS, place_of
+from holdfast.redact import redact
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -36,6 +40,8 @@ View = TypeVar("View")
 router = Router(prefix="/api/sessions", tags=["sessions"])
 ELSEWHERE = "its transcript is not on this machine"
 GONE = "its transcript is not there any more"
+DIFF_SAFE = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+DIFF_BYTES, DIFF_SECONDS = 200_000, 5.0
 MOST_FILES, MOST_DECISIONS, MOST_AGENTS = 200, 80, 100
 MARKED = "marked in an instruction file"
 TYPED = "you typed it"
@@ -146,6 +152,30 @@ class SessionState(ApiAnswer):
     decisions: list[PlacedText]
     files: list[UsedFile]
     agents: list[SubagentReport]
+
+
+class FileDiff(ApiAnswer):
+    """As git has it: `since` names the commit that it is against, or the one that it is of; null
+    where git knows the file not at all."""
+
+    path: str
+    since: str | None
+    diff: str
+
+
+@router.get("/{session_id:text}/diff", response_model=FileDiff, responses=NOT_FOUND)
+async def diff(
+    session_id: SessionPath,
+    db: Db,
+    path: Annotated[str, Query(min_length=1, max_length=4_096), AfterValidator(plain)],
+    agent: WordQuery = None,
+) -> Response:
+    """How git shows a file that the session edited: what is not committed, else its last commit."""
+    await db.read(lambda c: sessions.get(c, session_id))
+    found, _ = await read_files(_view_of, partial(_diff_of, path), session_id, agent or "")
+    if found is None:
+        raise NotThere("File that this session edited")
+    return respond({"path": path, **found})
 
 
 @router.get("/{session_id:text}/turns", response_model=SessionTurnList, responses=NOT_FOUND)
@@ -306,6 +336,23 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
             for one in list(record.agents.values())[-MOST_AGENTS:]
         ],
     }
+
+
+def _diff_of(path: str, state: State, folder: str) -> dict[str, Any] | None:
+    """Only files that the record names are asked for."""
+    file = _record(state, folder).files.get(path)
+    if file is None or not file.is_changed:
+        return None
+    forms = (
+        ("the last commit", ("diff", "HEAD")),
+        ("its last commit", ("log", "-1", "-p", "--format=%h %s")),
+    )
+    for since, words in forms:
+        whole = (*words, *DIFF_SAFE, "--", path)
+        text = run_git(state.cwd or state.project, *whole, seconds=DIFF_SECONDS)
+        if text:
+            return {"since": since, "diff": redact(text[:DIFF_BYTES].decode("utf-8", "replace"))}
+    return {"since": None, "diff": ""}
 
 
 def _rules(state: State, record: Record) -> Iterable[dict[str, Any]]:
