@@ -113,6 +113,16 @@ class Visit:
     def see(self, text: str) -> None:
         self.page.get_by_text(text).first.wait_for()
 
+    def judge(self) -> None:
+        """Note what axe finds wrong in the state that is shown."""
+        if AXE.is_file():
+            found: list[dict[str, Any]] = self.page.evaluate(
+                "async () => (await axe.run({resultTypes: ['violations']})).violations"
+            )
+            where = self.page.url.partition("#")[2]
+            named = (f"{where} {one['id']}: {one['nodes'][0]['html'][:200]}" for one in found)
+            self.wrong += named
+
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,56 @@ def test_an_empty_machine_says_what_to_do_first(tmp_path: Path, visit: Begin) ->
         ):
             reader.go(path)
             reader.see(words)
+            reader.judge()
+
+
+@pytest.mark.requirement("U5")
+def test_a_fresh_installation_shows_what_past_summaries_left_out(
+    tmp_path: Path, visit: Begin
+) -> None:
+    from tests.api.test_history import RULE, a_past_session
+
+    with at_home(tmp_path):
+        a_past_session("one"), a_past_session("two", project="/q")
+    with serving(tmp_path) as server:
+        reader = visit(server)
+        reader.see("Your last 2 compactions: 2 of your 4 messages are not in the summaries")
+        reader.judge()
+        reader.page.get_by_role("link").filter(has_text=RULE[:20]).first.click()
+        reader.see("would be restored")
+        items = reader.page.get_by_role("listbox", name="Least found first")
+        items.get_by_role("option").filter(has_text=RULE).wait_for()
+        reader.judge()
+        reader.go("sessions?least_compactions=3")
+        reader.see("No session fits")
+        reader.page.get_by_role("button", name="Clear the filters").click()
+        reader.page.get_by_text("without hooks").nth(1).wait_for()
+        reader.judge()
+
+
+@pytest.mark.requirement("U5")
+def test_a_server_that_stands_still_is_noticed_and_every_page_still_opens(
+    tmp_path: Path, visit: Begin
+) -> None:
+    from tests.dashboard.machine import fill
+
+    with at_home(tmp_path):
+        fill(tmp_path)
+    with serving(tmp_path) as server:
+        reader = visit(server, logged_in=False)
+        with reader.page.expect_response("**/Settings-*.js"):  # the last page is here, too
+            reader.log_in()
+        reader.see("And the legend")
+        assert server.process is not None
+        server.process.send_signal(signal.SIGSTOP)
+        try:
+            reader.page.get_by_text("No answer since").wait_for(timeout=20_000)
+            reader.judge()
+            for path, heading in (("costs", "Costs"), ("search", "Search"), ("log", "Log")):
+                reader.go(path)
+                reader.page.get_by_role("heading", name=heading, level=1).wait_for()
+        finally:
+            server.process.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.requirement("U5")
@@ -38,6 +89,7 @@ def test_two_hundred_windows_are_folded_into_groups(tmp_path: Path, visit: Begin
     with serving(tmp_path) as server:
         reader = visit(server)
         reader.see("Every window, fullest first")
+        reader.judge()
         reader.page.locator(".totals dd").filter(has_text="200 windows").wait_for()
         shown = reader.page.locator("tr[data-row]").count()
         assert 0 < shown < 100  # what is orange or red
@@ -84,6 +136,7 @@ def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
         reader.see("And the legend")
         reader.page.get_by_text("Live", exact=True).wait_for()
     reader.see("No answer since")
+    reader.judge()
     assert reader.page.get_by_text("And the legend").count() > 0
     with serving(tmp_path, port):
         reader.page.get_by_role("button", name="Now").click()
