@@ -103,12 +103,6 @@ def test_what_is_short_or_must_stay_passes_unchanged(tool: Any, response: Any) -
     assert _kept() == []
 
 
-@pytest.mark.requirement("R7")
-def test_what_was_asked_for_again_is_not_shortened_again() -> None:
-    asked = {"command": "holdfast expand out-0123abcd --max-chars 90000"}
-    assert _fired(_payload("Bash", _shell(LONG), tool_input=asked)) is None
-
-
 @pytest.mark.requirement("R7", "X1")
 def test_where_nothing_can_be_kept_the_model_gets_all_of_it() -> None:
     Path(places.home()).mkdir()

@@ -90,13 +90,6 @@ def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -
     assert len(spool.lines(str(window()))) == 1
 
 
-@pytest.mark.requirement("X1")
-def test_without_home_the_hook_still_ends_well() -> None:
-    sent = make_payload("PostToolUse", session_id="s1", transcript="", cwd="/p")
-    data = json.dumps(sent).encode()
-    assert _survives(data, HOME="", HOLDFAST_HOME="/proc/nowhere") == ""
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("X1")
 @pytest.mark.parametrize("event", ["PostToolUse", "Stop", "PreCompact", "SessionEnd"])

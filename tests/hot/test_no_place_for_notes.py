@@ -121,15 +121,3 @@ def test_a_save_that_fails_blocks_though_no_hook_came_before(work: Work) -> None
     (home / "checkpoints").write_text("in the way")
     assert json.loads(_printed(work, "PreCompact"))["decision"] == "block"
     assert "Keep these" in _printed(work, "PreCompact")
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("C13")
-def test_nothing_is_blocked_where_the_client_does_not_compact_early(work: Work) -> None:
-    (work.project / ".claude").mkdir()
-    (work.project / ".claude" / "settings.json").write_text('{"autoCompactEnabled": false}')
-    (work.project / ".claude" / "checkpoints").write_text("in the way")
-    home = Path(os.environ["HOLDFAST_HOME"])
-    home.mkdir()
-    (home / "checkpoints").write_text("in the way")
-    assert "decision" not in _printed(work, "PreCompact")

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from holdfast.cli.main import holdfast_command
 from holdfast.files.executable import console_command
 from holdfast.hub import projection_file, row_times
-from holdfast.window import state as states
 from holdfast.wire import mark, places, spool
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, window
@@ -58,14 +57,6 @@ def test_off_it_stays_asleep_whatever_is_left_undone(tmp_path: Path) -> None:
     armed = mark.load(str(window()))
     assert armed is not None
     assert armed.stop == 0
-
-
-@pytest.mark.requirement("G7", "X2")
-def test_on_with_nothing_left_undone_it_sleeps_too(tmp_path: Path) -> None:
-    path = _session(tmp_path, ON)
-    before = (window() / "state.json").stat().st_mtime_ns
-    assert _stop(path) == {}
-    assert (window() / "state.json").stat().st_mtime_ns == before
 
 
 @pytest.mark.requirement("G7")
@@ -134,23 +125,6 @@ def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_
     assert "2 subtasks are still running (local_agent b2, writer x1)" in said
     projection_file.write(str(window()), {**told, "at_ms": 1})
     assert _stop(path) == {}, "nobody has said for hours that it still runs"
-
-
-@pytest.mark.requirement("G7", "G5")
-def test_what_the_user_is_owed_is_said_beside_the_reason(tmp_path: Path) -> None:
-    path = _session(tmp_path, ON)
-    fire("SubagentStart", path)
-    with states.lock_state(str(window())) as state:
-        state.owed = "the window is filling"
-        armed = mark.load(str(window()))
-        assert armed is not None
-        armed.owed = 1
-        mark.arm(str(window()), armed)
-    said = _stop(path)
-    assert (said["decision"], said["systemMessage"]) == ("block", "the window is filling")
-    after = mark.load(str(window()))
-    assert after is not None
-    assert (after.owed, after.stop > 0) == (0, True)
 
 
 @pytest.mark.requirement("G7", "U3")

@@ -198,103 +198,63 @@ STAND_INS = tuple(r"""
 whats teh password after reimnstll?
 the password is stored in 1Password
 The password is required
-password: "Enter your password"
 PASSWORD_HINT="must be at least 8 characters"
 the token 1fc8b3b9a1e18e3b5d6f7a8b9c0d1e2f3a4b5c6d is a commit
 unexpected token: 'identifier'
---- PASS: TestTokenV2/ok (0.00s)
 test_token.py::test_password_7[secret-x1] PASSED
-pass: 12, fail: 3
 we need to pass `MARIN_VLLM_MODE2` on
-passphrase: see the wiki
 Enter the passphrase: then wait, it takes 20 seconds or so
-password: must have some text
 password: >\n  The user's password. It has 8 to 64 letters\n  and a digit.
 "password": "8 to 64 characters, 1 capital"
-token: "left curly brace"
 credentials: "Rotate every 90 days"
-"api_key": "Configure the API Key"
 API_KEY="get one from the dashboard, then paste it"
 Run `API_KEY=xxx make test2`, and set `TOKEN=` before or `SECRET_KEY=` later
 parser.add_argument("--password", help="read from stdin2 if absent")
-encryption_key: "32 bytes, base64"
 "apiKey": "see docs/setup.md, section 3"
 t.Errorf("password = %q, want %q", got2, want2)
 url = '/login?password='+pw2, 'password='+pw2+'&user=b'
-token_type=bearer expires_in=86399
-TOKEN=$TOKEN
 TOKEN=${GITHUB_TOKEN:-}
 token: ${{ secrets.GITHUB_TOKEN }}
 export GITHUB_TOKEN=$(gh auth token)
 password: <password>
-api_key=your-key-here
 API_KEY=your_api_key_123
-API_KEY=xxxxxxxxxxxxxxxxxxxx
 OPENAI_API_KEY=sk-...
-"password": "********"
 password=password
-POSTGRES_PASSWORD=postgres
 password: changeme
 password = os.environ['DB_PASSWORD']
-token: process.env.API_TOKEN_2
 token = tokens[index2]
 const token = getToken(user1)
-token: str
 password: Optional[str] = None
 f(token=token, secret=self.secret_v2)
 !function(e,t){e.token=t.secret,e.password=n(t.pwd)}(0.7);
-{password:e.password,token:t.accessToken,apiKey:r.k2.apiKey}
-fields = ["password", "address1", "token2"]
 secret: {{ .Values.secret }}
-password: z.string().min(8)
-type: "password", placeholder: "Password"
 an interactive `Username:`/`Password:` prompt 2
-if password == user.password2:
 const hashedPassword = await bcrypt.hash(password, 10);
 WAIT_FOR_TOKEN = "waitForTaskToken"
-NO_TOKEN = Refusal(401, "no token")
 Authorization: Bearer <token>
-Authorization: Bearer $TOKEN
 Bearer authentication is used
-Cookie: theme=dark; lang=en-US
 PWD=/home/bob/app2
-/etc/passwd would2 be read
 ssh -i ~/.ssh/deploy_key root@65.108.24.131
 PRIVATE_KEY_PATH=/etc/keys/app-2024.pem
 postgres://user:password@localhost/db
-postgres://user:${DB_PASS}@localhost/db
-http://localhost:8080/a@b
 http://example.com:8080/img@2x.png
 git@github.com:org/repo.git
-mysql -u root -p app
 docker run -p 8080:80 image
-mkdir -p src/a1/b2
 curl -fsSLo tides.tgz https://x.io/
-secret_name: app-tls-2024
 arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-AbC123
 checksum/secret: 8a28929ac7f9a17e97a421ac2cd63ac73568ebe87bc0cee641a193d91c761577
 "nextPageToken": "Cg5zaG9ydC1wYWdlLTEyMw"
-tokenizer: cl100k_base
-design token: spacing-4xl-v2
 "public_key": "04a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b0c1d2e3f4a5b6c7d8e9f0"
-"private_key_id": "3f8a9c0d1e2b4f5a6978c0d1e2f3a4b5c6d7e8f9"
 signing key fingerprint: SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8
-idempotency-key: 7f3a9c21-b4d8-4e6f-8a1b-2c3d4e5f6a7b
 key = f"{prefix}:{user_id}:v2"
-KeyError: 'user_123abc'
-npm_config_registry npm_package_version_1234
 class='sk-folding-cube sk-container-id-1'
 credentials: 'include'
-author: Jane Doe2
-path = "/tmp/a1b2c3d4e5f6"
-exit code=137
 Claude-Session: https://claude.ai/code/session_01QSSDo3UvRihyoF4f4iZaiW
 recovery codes are shown once, keep them in a safe place
 | Name | Type |\n|---|---|\n| password | string |\n| hostname1 | string |
 | Path | Password | Token |\n|---|---|---|\n| /login | argon2id | none |
 | Token | Value |\n|---|---|\n| `--type-h1` | `2.369rem` |
 token,lemma,pos\nstrengths,strength,NOUN\nGPT4o,gpt4o,PROPN
-test,pass,fail\nlogin_v2,12,3\nlogout_v3,13,5
 from x import user, password, token\nfrom y import alpha, sha256, beta
 user,password\nbob,changeme\neve,${EVE_PASSWORD}\nal,<password>\nxi,********
 """.strip().replace("\\n", "\0").split("\n"))  # fmt: skip

@@ -2,16 +2,12 @@
 
 from pathlib import Path
 
-import pytest
-
 from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse, decoded
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
     Boundary,
-    Entry,
     Prompt,
-    Result,
 )
 from tests.transcript.builders import (
     answer,
@@ -19,9 +15,7 @@ from tests.transcript.builders import (
     boundary,
     entries_of,
     prompt,
-    result,
     text,
-    tool_result,
     tool_use,
 )
 
@@ -63,16 +57,6 @@ def test_a_prompt_is_text_and_images(tmp_path: Path) -> None:
     assert meta.is_meta
 
 
-def test_a_result_tells_per_call_what_the_model_saw(tmp_path: Path) -> None:
-    parts = [text("one"), {"type": "image", "source": {}}, text("two")]
-    blocks = tool_result("né", "t1"), tool_result(parts, "t2", is_error=True)
-    [entry] = entries_of(tmp_path, result(*blocks))
-    assert isinstance(entry, Result)
-    told = [(r.tool_use_id, r.text_chars, r.is_error, r.image_count) for r in entry.results]
-    assert told == [("t1", 2, False, 0), ("t2", 6, True, 1)]
-    assert entry.results[1].text == "one\ntwo"
-
-
 def test_a_boundary_says_what_the_client_counted(tmp_path: Path) -> None:
     [new, old] = entries_of(tmp_path, boundary(), boundary(postTokens=None))
     assert isinstance(new, Boundary)
@@ -93,21 +77,3 @@ def test_an_attachment_has_the_words_the_model_got(tmp_path: Path) -> None:
     assert decoded(first.raw) == {"type": "hook_additional_context", "content": ["mind the gap"]}
     assert second.text == "a\nb\nc"
     assert third.text == ""
-
-
-@pytest.mark.parametrize(
-    ("timestamp", "seconds"),
-    [
-        ("1970-01-01T00:01:00.500Z", 60.5),
-        ("1970-01-01T00:01:00", 60.0),
-        ("1970-01-01T01:01:00+01:00", 60.0),
-        ("soon", None),
-        ("", None),
-    ],
-)
-def test_a_timestamp_is_parsed_when_asked(
-    tmp_path: Path, timestamp: str, seconds: float | None
-) -> None:
-    [entry] = entries_of(tmp_path, prompt(timestamp=timestamp))
-    assert isinstance(entry, Entry)
-    assert (entry.timestamp, entry.epoch_s) == (timestamp, seconds)

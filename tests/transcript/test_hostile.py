@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.transcript import blocks, parse
+from holdfast.transcript import parse
 from holdfast.transcript.blocks import Text
-from holdfast.transcript.entries import Answer, Entry, Prompt, Result
+from holdfast.transcript.entries import Answer, Entry, Prompt
 from holdfast.transcript.parse import LineTally
 from tests.transcript.builders import (
     Line,
@@ -17,7 +17,6 @@ from tests.transcript.builders import (
     prompt,
     result,
     text,
-    tool_result,
     tool_use,
 )
 
@@ -127,22 +126,6 @@ def test_unknown_types_are_counted_by_name_but_not_without_end(tmp_path: Path) -
         "oversized": 0,
         "misfit": 0,
     }
-
-
-def test_a_large_line_is_not_turned_into_a_tree_of_objects(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blocks, "LARGEST_TREE_BYTES", 1000)
-    monkeypatch.setattr("holdfast.transcript.lenient_line.LARGEST_TREE_BYTES", 1000)
-    counts = LineTally()
-    assert between(tmp_path, answer(uuid=[[]] * 1000), counts) == []
-    assert counts.torn == 1
-    [words] = between(tmp_path, result(tool_result("x" * 2000)))
-    [tree] = between(tmp_path, result(tool_result([[]] * 1000)))
-    assert isinstance(words, Result)
-    assert isinstance(tree, Result)
-    assert words.results[0].text_chars == 2000
-    assert tree.results[0].text == ""
 
 
 def test_deep_nesting_costs_only_its_line(tmp_path: Path) -> None:

@@ -100,14 +100,6 @@ def test_sidechains_copies_and_unknown_types_never_count(tmp_path: Path) -> None
     assert len(found) == 1
 
 
-def test_in_a_subagents_own_file_sidechains_are_what_counts(tmp_path: Path) -> None:
-    line = answer("m1", isSidechain=True, agentId="a1")
-    assert told(tmp_path, line) == []
-    [operation] = told(tmp_path, line, sidechain=True)
-    assert isinstance(operation, Operation)
-    assert operation.lines[0].agent_id == "a1"
-
-
 def test_a_compaction_stands_between_the_operations_it_parts(tmp_path: Path) -> None:
     found = told(tmp_path, answer("m1"), boundary(), summary(), prompt(), answer("m2"))
     assert [type(one) for one in found] == [Operation, Boundary, Summary, Operation]
@@ -146,11 +138,3 @@ def test_an_operation_without_end_is_not_held_in_memory(
     assert len(operation.after) < 10
     assert len(operation.lines) == 1
     assert operation.usage.output_tokens == 777
-
-
-@pytest.mark.requirement("X7")
-def test_only_so_many_ids_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "IDS_REMEMBERED", 2)
-    lines = [answer(message_id) for message_id in ("m1", "m2", "m3", "m4", "m1", "m4")]
-    ids = [one.message_id for one in told(tmp_path, *lines) if isinstance(one, Operation)]
-    assert ids == ["m1", "m2", "m3", "m4", "m1"]

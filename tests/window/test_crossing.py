@@ -78,14 +78,6 @@ def test_green_is_silent_and_yellow_and_a_warning_are_only_logged(settings: Sett
 
 
 @pytest.mark.requirement("G5")
-def test_orange_speaks_and_red_speaks_and_asks_for_a_checkpoint(settings: Settings) -> None:
-    state = State()
-    assert _cross(state, 0.76, settings).speaks
-    red = _cross(state, 0.91, settings)
-    assert (red.zone, red.checkpoint, red.speaks) == (Zone.RED, "guard", True)
-
-
-@pytest.mark.requirement("G5")
 @pytest.mark.parametrize(
     ("share", "called"),
     [(0.76, "orange"), (0.86, "advisory"), (0.91, "red"), (0.94, "urgent"), (0.98, "critical")],
