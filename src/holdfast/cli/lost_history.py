@@ -11,7 +11,7 @@ import click
 
 from holdfast.cli.terminal import paint, say, unfiltered
 from holdfast.events import history
-from holdfast.events.history import Figures, PastCompaction
+from holdfast.events.history import Figures, SessionCompaction
 from holdfast.text.numbers import short
 from holdfast.wire.log import inert
 
@@ -32,11 +32,11 @@ def show(*, as_json: bool) -> None:
     say(f"{'session':<8}  {'day':<10}  no  not in it  asked first", err=True)
     width = shutil.get_terminal_size((120, 24)).columns
     for of, one in found:
-        say(short(_line(PastCompaction(of, one)), width))
+        say(short(_line(SessionCompaction(of, one)), width))
     say("what one of them left out: holdfast lost ID", err=True)
 
 
-def _line(found: PastCompaction) -> str:
+def _line(found: SessionCompaction) -> str:
     of, one = found
     count = f"{one.not_found} of {one.items}"
     day = inert(one.at[:10])

@@ -75,7 +75,7 @@ class TranscriptFigures:
         return self.at != (0, 0)
 
 
-class PastCompaction(NamedTuple):
+class SessionCompaction(NamedTuple):
     of: TranscriptFigures
     counts: SummaryCounts
 
@@ -115,16 +115,18 @@ def compactions() -> dict[tuple[str, int], SummaryCounts]:
     return {(one.session_id, each.number): each for one in found for each in one.compactions}
 
 
-def last_compactions(figures: Figures, most: int = SHOWN) -> list[PastCompaction]:
+def last_compactions(figures: Figures, most: int = SHOWN) -> list[SessionCompaction]:
     """Return the last compactions whose summary was compared, newest first."""
     passed = (
-        PastCompaction(figure, each) for figure in figures.values() for each in figure.compactions
+        SessionCompaction(figure, each)
+        for figure in figures.values()
+        for each in figure.compactions
     )
     compared = [one for one in passed if one.counts.items is not None]
     return sorted(compared, key=lambda one: one.counts.at, reverse=True)[:most]
 
 
-def in_words(found: Sequence[PastCompaction]) -> str:
+def in_words(found: Sequence[SessionCompaction]) -> str:
     messages = sum(one.counts.messages or 0 for one in found)
     missing = sum(one.counts.messages_not_found or 0 for one in found)
     which = "your last compaction" if len(found) == 1 else f"your last {len(found)} compactions"

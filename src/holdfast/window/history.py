@@ -30,7 +30,7 @@ OVERHEAD_MOST = 80_000  # more is not overhead: the session was resumed or forke
 Told = Operation | Boundary | Summary
 
 
-class PastCompaction(NamedTuple):
+class WindowCompaction(NamedTuple):
     """A boundary with the model that had filled the window; `waited_ms` since its last answer."""
 
     boundary: Boundary
@@ -49,7 +49,7 @@ class WindowHistory:
     totals: list[int] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
     times_ms: list[int] = field(default_factory=list)
-    compactions: list[PastCompaction] = field(default_factory=list)
+    compactions: list[WindowCompaction] = field(default_factory=list)
     density: float | None = None
     model: str = ""
     version: str = ""
@@ -96,8 +96,8 @@ def _since_reset(found: list[Told]) -> list[Operation | Boundary]:
     return kept
 
 
-def _compactions(found: list[Told]) -> list[PastCompaction]:
-    kept: list[PastCompaction] = []
+def _compactions(found: list[Told]) -> list[WindowCompaction]:
+    kept: list[WindowCompaction] = []
     last: Operation | None = None
     for item in found:
         if isinstance(item, Operation):
@@ -107,11 +107,11 @@ def _compactions(found: list[Told]) -> list[PastCompaction]:
     return kept
 
 
-def _compaction(boundary: Boundary, last: Operation | None) -> PastCompaction:
+def _compaction(boundary: Boundary, last: Operation | None) -> WindowCompaction:
     if last is None:
-        return PastCompaction(boundary)
+        return WindowCompaction(boundary)
     waited_s = (boundary.epoch_s or 0) - (last.lines[-1].epoch_s or 0)
-    return PastCompaction(boundary, last.model, max(0, int(waited_s * 1000)))
+    return WindowCompaction(boundary, last.model, max(0, int(waited_s * 1000)))
 
 
 def total_tokens(operation: Operation, density: float) -> int:

@@ -21,7 +21,7 @@ from holdfast.hook.observation import Moment
 from holdfast.settings.load import Settings
 from holdfast.window import guard, history, observed_limits, velocity
 from holdfast.window.guard import Reading, Thresholds, Verdict
-from holdfast.window.history import PastCompaction, WindowHistory
+from holdfast.window.history import WindowCompaction, WindowHistory
 from holdfast.window.observed_limits import Observation
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
@@ -234,7 +234,7 @@ def _new_observations(
     )
 
 
-def _tells_limit(one: PastCompaction, since_ms: int) -> bool:
+def _tells_limit(one: WindowCompaction, since_ms: int) -> bool:
     """An idle compaction comes below the limit, 54 minutes after the last answer."""
     boundary = one.boundary
     known = bool(boundary.pre_tokens and boundary.uuid) and boundary.trigger == "auto"

@@ -105,7 +105,7 @@ class NamedTokens(Tokens):
     name: str
 
 
-class Usage(ApiAnswer):
+class UsageSums(ApiAnswer):
     """Each list adds up to `total`, except that `sessions` has the greatest ones only."""
 
     total: Tokens
@@ -209,7 +209,7 @@ def _session(
     }
 
 
-@router.get("/api/usage", response_model=Usage)
+@router.get("/api/usage", response_model=UsageSums)
 async def usage(project_id: IdQuery = None, days: Days = 30) -> Response:
     """Tokens of the last days, as the answers in the transcripts state them; in money where the
     setting `prices` has all their models."""
@@ -227,7 +227,7 @@ async def usage(project_id: IdQuery = None, days: Days = 30) -> Response:
                 ("projects", ids.project_id(one.project), project),
             ):
                 sums[key][model] = sums[key].get(model, TokenUse()).plus(used)
-    rows = {name: _named(sums, name, tariff) for name in Usage.model_fields if name[-1] == "s"}
+    rows = {name: _named(sums, name, tariff) for name in UsageSums.model_fields if name[-1] == "s"}
     rows["days"].sort(key=lambda row: row["name"])
     total = _tokens(sums[("total", None, "")], tariff)
     rows["sessions"] = rows["sessions"][:MOST_SESSIONS]
