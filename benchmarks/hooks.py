@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,11 +19,15 @@ import holdfast
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.client import sample_payloads
 from holdfast.hub import projection_file
+from holdfast.setup import wiring
 from holdfast.wire import mark, places, spool
 
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 HOOK = [sys.executable, "-I", "-S", str(ENTRY)]
+ARCHIVES = [*HOOK, "archive", str(ARCHIVE_CHARS)]
+ROOT = Path(__file__).resolve().parents[1]
+THROUGH_PLUGIN = "PostToolUse through the plugin's launcher and its shell"
 ROUNDS = 60
 SESSION, GUARDED = "bench", "guarded"
 BLOCK_LINES = 300
@@ -47,12 +52,16 @@ def measure() -> dict[str, float]:
             "SubagentStart": _sent("SubagentStart", small, 0),
             "SubagentStop": _sent("SubagentStop", small, 0),
         }
-        archiving = {
-            f"PostToolUse that archives, {size:,} characters": _sent("PostToolUse", small, size)
+        others = {
+            f"PostToolUse that archives, {size:,} characters": (
+                ARCHIVES,
+                _sent("PostToolUse", small, size),
+            )
             for size in (1_000, ARCHIVE_CHARS - 500)
         }
-        archiving["PostToolUse that archives, 100 KB sent"] = _written(small)
-        found = _take_turns(calls, archiving)
+        others["PostToolUse that archives, 100 KB sent"] = ARCHIVES, _written(small)
+        others[THROUGH_PLUGIN] = _launcher(Path(folder)), _sent("PostToolUse", small, 1_000)
+        found = _take_turns(calls, others)
     found["1 GB against 1 MB"] = (
         found["PostToolUse, 1 GB transcript"] / found["PostToolUse, 1 KB payload"]
     )
@@ -105,14 +114,30 @@ def _status(transcript: Path) -> bytes:
     return json.dumps(sent).encode()
 
 
-def _take_turns(calls: dict[str, bytes], archiving: dict[str, bytes]) -> dict[str, float]:
-    spent: dict[str, list[float]] = {name: [] for name in ["bare", *calls, *archiving]}
+def _launcher(folder: Path) -> list[str]:
+    """The command line of the plugin's hooks, as a client's shell runs it, in a plugin whose
+    environment is built."""
+    root, data = folder / "a plugin", folder / "data"
+    (root / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "plugin" / "bin" / "holdfast", root / "bin")
+    (root / "lib").symlink_to(ENTRY.parents[2])
+    (root / "environment").write_text("env-1\n")
+    (data / "env-1" / "bin").mkdir(parents=True)
+    (data / "env-1" / "ready").touch()
+    (data / "env-1" / "bin" / "python").symlink_to(sys.executable)
+    os.environ |= {"CLAUDE_PLUGIN_ROOT": str(root), "CLAUDE_PLUGIN_DATA": str(data)}
+    hooks = wiring.plugin_table()["PostToolUse"][0]["hooks"]
+    return ["/bin/sh", "-c", hooks[0]["command"]]
+
+
+def _take_turns(
+    calls: dict[str, bytes], others: dict[str, tuple[list[str], bytes]]
+) -> dict[str, float]:
+    lines = {"bare": (BARE, b"")} | {name: (HOOK, data) for name, data in calls.items()} | others
+    spent: dict[str, list[float]] = {name: [] for name in lines}
     for _ in range(ROUNDS):
-        spent["bare"].append(_cpu(BARE, b""))
-        for name, data in calls.items():
-            spent[name].append(_cpu(HOOK, data))
-        for name, data in archiving.items():
-            spent[name].append(_cpu([*HOOK, "archive", str(ARCHIVE_CHARS)], data))
+        for name, (command, data) in lines.items():
+            spent[name].append(_cpu(command, data))
     bare = median(spent.pop("bare"))
     return {name: median(times) / bare for name, times in spent.items()}
 
