@@ -89,6 +89,7 @@ def test_the_users_words_are_in_the_request_after_a_compaction(
     assert RULE in brief
     assert "Window 2, just compacted" in brief
     assert "Failed" not in run.said
+    assert "ignoring additionalContextLimit" not in run.said
     log = (home / ".holdfast" / "guard.log").read_text()
     assert " ERROR " not in log
     assert list((project / ".claude" / "checkpoints").glob("*.md"))

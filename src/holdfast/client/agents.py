@@ -35,7 +35,8 @@ class CodingAgent(NamedTuple):
     compacts_at: float = 1.0
     limit_setting: str = ""  # in its config.toml
     hooks_name: str = ""  # its file with nothing but hooks
-    hook_fields: Mapping[str, Any] = {}  # what it needs in each hook of ours
+    context_tokens: int = 0  # to ask for in each hook of ours that speaks to the model
+    most_seconds: Mapping[str, int] = {}  # of a hook, by its event
     after_install: str = ""
     server_command: str = ""  # adds an MCP server
     lacks: Mapping[str, str] = {}
@@ -131,7 +132,8 @@ CODEX = CodingAgent(
     limit_setting="model_auto_compact_token_limit",
     hooks_name="hooks.json",
     # Tokens of four bytes: by its own limit, a brief in many scripts would lose its middle.
-    hook_fields={"additionalContextLimit": 10_000},
+    context_tokens=10_000,
+    most_seconds={"SessionEnd": 3},
     after_install="Codex runs no hook that you have not trusted, and says nothing: start it, type "
     "/hooks, and trust those of Holdfast.",
     server_command="codex mcp add holdfast --",

@@ -22,8 +22,7 @@ from holdfast.wire.errors import describe
 
 FEW_STEPS = 3
 REFILLS = (
-    "compacted twice within 3 steps; at the third, Claude Code ends the turn. Read large files in "
-    "parts; /context shows what fills it."
+    "compacted twice within 3 steps; a third time may end the turn. Read large files in parts."
 )
 REASON = (
     "Holdfast could not save a checkpoint, neither in the project nor in its own folder. "

@@ -110,7 +110,7 @@ def settings_target(
 def hooks_target(agent: CodingAgent, packages: frozenset[str]) -> Target:
     """Our hooks in an agent's own file of hooks; its scope is the agent's name."""
     path = Path(agent.hooks_file(os.environ))
-    table = wiring.agent_table(agent.hook_fields)
+    table = wiring.agent_table(agent)
     part = SettingsPart(path, packages, (), table, has_status_line=False)
     return Target(agent.name, path, None, (part,), packages)
 

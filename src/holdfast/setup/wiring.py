@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.client.agents import AGENTS
+from holdfast.client.agents import AGENTS, CodingAgent
 from holdfast.client.hook_outputs import MATCHER
 from holdfast.files import plugin_environment
 
@@ -48,6 +48,9 @@ TIMEOUTS = {
     "PostCompact": 20,
     "SessionEnd": 10,
 }
+CONTEXT_EVENTS = frozenset(
+    ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart")
+)
 ASYNC_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
 
 HookTable = dict[str, list[dict[str, Any]]]
@@ -130,23 +133,30 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
     return table
 
 
-def agent_table(fields: Mapping[str, Any]) -> HookTable:
-    """The hooks with fields that an agent needs in each."""
+def agent_table(agent: CodingAgent) -> HookTable:
+    """The hooks for an agent that has its own file of hooks."""
     table = hook_table()
-    for hook in _hooks_in(table):
-        hook.update(fields)
+    for event, hook in _hooks_in(table):
+        hook["timeout"] = min(hook["timeout"], agent.most_seconds.get(event, hook["timeout"]))
+        hook.update(_room(agent, event))
     return table
+
+
+def _room(agent: CodingAgent, event: str) -> dict[str, int]:
+    """How long an output an agent is asked to take; it warns where it takes none."""
+    speaks = agent.context_tokens and event in CONTEXT_EVENTS
+    return {"additionalContextLimit": agent.context_tokens} if speaks else {}
 
 
 def plugin_table() -> HookTable:
     """The hooks of the portable plugin, for every agent. One quoted command each: some ignore
     `args`."""
     table = hook_table()
-    for hook in _hooks_in(table):
+    for event, hook in _hooks_in(table):
         word = f" {SECOND_WORD}" if prints_second_half(hook["command"]) else ""
         hook["command"] = f"{PLUGIN_LAUNCHER} hook{word}{OR_NOTHING}"
         for agent in AGENTS:
-            hook.update(agent.hook_fields)
+            hook.update(_room(agent, event))
     for event, word in ENVIRONMENT_EVENTS.items():
         command = f"{PLUGIN_LAUNCHER} environment {word}{OR_NOTHING}"
         hook = {"type": "command", "command": command, "timeout": TIMEOUTS[event]}
@@ -154,8 +164,9 @@ def plugin_table() -> HookTable:
     return table
 
 
-def _hooks_in(table: HookTable) -> Iterator[dict[str, Any]]:
-    return (hook for groups in table.values() for group in groups for hook in group["hooks"])
+def _hooks_in(table: HookTable) -> Iterator[tuple[str, dict[str, Any]]]:
+    for event, groups in table.items():
+        yield from ((event, hook) for group in groups for hook in group["hooks"])
 
 
 def archive_chars(commands: Iterable[tuple[str, str]]) -> int:

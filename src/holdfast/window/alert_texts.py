@@ -27,9 +27,9 @@ TO_MODEL = {
 TO_USER = {
     "orange": "If you reach a stopping point, /compact there.",
     "advisory": "Checkpoint saved. /compact at your next stopping point.",
-    "red": "Checkpoint saved. /compact soon, or Claude Code compacts in the middle of a task.",
-    "urgent": "Checkpoint saved. /compact now to choose the moment; otherwise Claude Code does.",
-    "critical": "Checkpoint saved. /compact now, or Claude Code does it within a few steps.",
+    "red": "Checkpoint saved. /compact soon, or it comes in the middle of a task.",
+    "urgent": "Checkpoint saved. /compact now to choose the moment; otherwise it comes by itself.",
+    "critical": "Checkpoint saved. /compact now, or it comes within a few steps.",
 }
 # Automatic compaction is off: only the user can compact, and Claude Code refuses further requests.
 REFUSED_TO_MODEL = {
