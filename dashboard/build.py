@@ -47,8 +47,9 @@ def build() -> bool:
 
 
 def check() -> None:
-    """Format and types."""
+    """Format, types, and units."""
     install()
+    _node("../units.mjs")
     _node("prettier/bin/prettier.cjs", "--check", "--log-level", "warn", ".")
     _node("svelte-check/bin/svelte-check", "--fail-on-warnings", "--output", "machine")
 
@@ -113,7 +114,9 @@ def _sha256(path: Path) -> str:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="format and types, build nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="format, types and units, build nothing"
+    )
     asked = parser.parse_args(arguments)
     try:
         if asked.check:

@@ -2,7 +2,8 @@
 the summaries of its compactions hold.
 
 The figures are an index, `history.json`: each transcript is read once, and again when it has grown.
-Commands and the server write the same file, so their numbers agree.
+Commands and the server write the same file, so their numbers agree. Another release may compare
+otherwise, and reads everything again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from holdfast import __version__
 from holdfast.client import transcript_files
 from holdfast.client.agents import agent_of
 from holdfast.client.limit_settings import project_of
@@ -163,7 +165,8 @@ MESSAGES = ("request", "answer")
 
 def save(figures: Figures) -> None:
     rows = [asdict(figure) for figure in list(figures.values())[:MOST_TRANSCRIPTS]]
-    data = json.dumps({"version": VERSION, "transcripts": rows}).encode()
+    whole = {"version": VERSION, "release": __version__, "transcripts": rows}
+    data = json.dumps(whole).encode()
     with suppress(OSError):  # the next reader reads the transcripts again
         places.make_folder(places.home())
         places.replace_whole(_path(), data)
@@ -177,7 +180,7 @@ def _path() -> str:
 def _load(_stamped: tuple[int, int]) -> Figures:
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         held = json.loads(places.read_small(_path(), MOST_BYTES) or b"{}")
-        if held.get("version") == VERSION:
+        if (held.get("version"), held.get("release")) == (VERSION, __version__):
             return {row["path"]: _figures(row) for row in held["transcripts"]}
     return {}
 

@@ -1,0 +1,105 @@
+/** What decides order, scale and cut, without a browser: `node --test units.mjs`. */
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createServer } from "vite";
+
+let server;
+const load = (name) => server.ssrLoadModule(`/src/lib/${name}.ts`);
+before(async () => {
+  const quiet = { middlewareMode: true, ws: false, watch: null };
+  server = await createServer({ server: quiet, appType: "custom", logLevel: "error" });
+});
+after(() => server.close());
+
+const NOW = Date.parse("2026-11-19T12:00:00Z");
+const window = (more) => ({
+  zone: "green",
+  ops_left: null,
+  ops_left_low: null,
+  ops_left_high: null,
+  minutes_left: null,
+  used_ratio: 0.2,
+  compacting: false,
+  updated_at: new Date(NOW - 60_000).toISOString(),
+  ...more,
+});
+const steps = (low, high, more = {}) =>
+  window({ ops_left: (low + high) / 2, ops_left_low: low, ops_left_high: high, ...more });
+
+test("red and orange come first, then the fewest steps that are shown", async () => {
+  const { compactsNext } = await load("windows");
+  const rows = {
+    unknown: window({ used_ratio: 0.7 }),
+    soon: steps(3, 9),
+    later: steps(30, 44),
+    orange: steps(60, 90, { zone: "orange" }),
+    red: steps(80, 99, { zone: "red" }),
+    compacting: steps(0, 1, { compacting: true, used_ratio: 0.1 }),
+  };
+  const order = Object.entries(rows).sort(([, one], [, other]) => compactsNext(one, other));
+  assert.deepEqual(
+    order.map(([name]) => name),
+    ["red", "orange", "soon", "later", "unknown", "compacting"],
+  );
+});
+
+test("the same band is shown in words as the terminal shows it", async () => {
+  const { stepsLeft } = await load("windows");
+  assert.equal(stepsLeft(steps(9, 20)), "9–20 steps");
+  assert.equal(stepsLeft(steps(103, 118)), "100–120 steps");
+  assert.equal(stepsLeft(steps(41, 42)), "about 40 steps");
+  assert.equal(stepsLeft(steps(0.2, 5)), "up to 5 steps");
+  assert.equal(stepsLeft(steps(0, 0.4)), "less than one step");
+});
+
+test("a window under five minutes is near, unless nobody uses it", async () => {
+  const { isNear } = await load("windows");
+  assert.equal(isNear(window({ minutes_left: 4.9 }), 5, NOW), true);
+  assert.equal(isNear(window({ minutes_left: 5.1 }), 5, NOW), false);
+  const idle = new Date(NOW - 6 * 60_000).toISOString();
+  assert.equal(isNear(window({ minutes_left: 1, updated_at: idle }), 5, NOW), false);
+});
+
+test("on the clock a long pause takes half a minute, and marks stand at their reading", async () => {
+  const { scaleOf } = await load("chart");
+  const readings = { step: [1, 2, 3], at_ms: [0, 60_000, 60_000 + 3_600_000] };
+  const clock = scaleOf(readings, "clock");
+  assert.deepEqual(clock.values, [0, 60_000, 90_000]);
+  assert.equal(clock.place(2, 0), 60_000);
+  assert.equal(clock.place(null, 61_000), 60_000);
+  assert.equal(clock.stepAt(89_999), 2);
+  assert.equal(scaleOf(readings, "steps").place(3, 0), 3);
+});
+
+test("compactions cut the turns where they happened, also inside the newest turn", async () => {
+  const { cut, joined } = await load("turns");
+  const passed = [1, 2, 3].map((number) => ({ number }));
+  const numbers = (newer, older) => cut(passed, newer, older).map((one) => one.number);
+  assert.deepEqual(numbers(3, 1), [2, 1]);
+  assert.deepEqual(numbers(2, 2), []);
+  assert.deepEqual(numbers(Infinity, 3), [3]);
+  assert.deepEqual(numbers(null, 1), []);
+  const page = (...known) => known.map((number) => ({ number }));
+  assert.deepEqual(joined(page(5, 4), page(4, 3)), page(5, 4, 3));
+});
+
+test("a short answer shows what it answers, without Markdown", async () => {
+  const { answered } = await load("turns");
+  const said = { said: "## Done\n**Which** one: `a` or `b`?" };
+  assert.equal(answered({ asked: "1" }, said), "a or b?");
+  assert.equal(answered({ asked: "Write the tide tables again" }, said), "");
+});
+
+test("joiners of other scripts stay, what turns the direction of text is shown", async () => {
+  const { counted, plain } = await load("format");
+  assert.equal(
+    plain("\u0646\u200c\u0645 \u{1F468}\u200d\u{1F469}"),
+    "\u0646\u200c\u0645 \u{1F468}\u200d\u{1F469}",
+  );
+  assert.equal(plain("a\u202eb"), "a⟨202E⟩b");
+  assert.deepEqual(
+    [counted(null, false), counted(null, true), counted(0, true)],
+    ["not read", "no summary", "0"],
+  );
+});
