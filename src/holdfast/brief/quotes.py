@@ -13,7 +13,7 @@ from holdfast.brief.item import BriefItem, quote_ends
 from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
-from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS, is_answer, question_at_end
+from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS, question_at_end
 from holdfast.record.turns import (
     TAKEN_BACK,
     describe_stop,
@@ -27,7 +27,7 @@ from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
 REPLY_CHARS = 80
-BARE_CHARS = 8  # shorter words mean nothing without what they answer
+BARE_CHARS = 2  # shorter words mean nothing without what they answer
 ANSWER_CHARS, SHORTEST_ANSWER = 400, 30
 OLD_ANSWER_CHARS, RECENT_TURNS = 200, 5  # of an answer that other turns followed
 ANSWER_WORTH = 0.08
@@ -113,15 +113,15 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
 
 
 def _replied(turn: Turn) -> str:
-    """Return what short words answer: the question before them, for a bare "B" with what comes
-    before it."""
+    """Return what short words answer: the end of the question before them, and more of it for a
+    bare "B"."""
     if turn.reply_to.startswith(REFUSED):
         return flat(turn.reply_to, LONGEST)
     if len(turn.asked) >= TERSE_CHARS:
         return ""
-    is_bare = len(turn.asked) <= BARE_CHARS and is_answer(turn.reply_to)
-    to = turn.reply_to if is_bare else question_at_end(turn.reply_to, 2 * REPLY_CHARS)
-    return flat(to, LONGEST)
+    most = LONGEST if len(turn.asked) <= BARE_CHARS else 2 * REPLY_CHARS
+    to = flat(question_at_end(turn.reply_to, most), LONGEST)
+    return to if len(to) <= most else f"… {to[2 - most :].lstrip()}"
 
 
 def _flat(words: str) -> str:

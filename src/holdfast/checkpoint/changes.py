@@ -19,7 +19,7 @@ from holdfast.record.model import (
 from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.text.fence import code, flat, plain_name, quoted, single_marks
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import clip, clip_start
+from holdfast.text.sentences import clip, clip_start, sentences
 
 SHORT_CHARS = 200
 COMMAND_CHARS = 400  # whole, but for scripts
@@ -146,15 +146,13 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
 
 
 def _find_words(record: Record, path: str, used: FileUse) -> str:
-    """Return the line that names the file in the answer of the turn that edited it, else what the
-    model said at the edit."""
+    """Return the sentence that names the file in the answer of the turn that edited it, else what
+    the model said at the edit."""
     turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
-    lines = turn.said.replace(" […] ", "\n").splitlines() if turn and is_answered else []
-    named = (
-        line for line in lines if name in line and len(line) > 2 * len(name) and line[-1] != ":"
-    )
-    return flat(next(named, used.said).strip("-*| "), ANSWER_CHARS)
+    said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
+    named = (one for one in said if name in one and len(one) > 2 * len(name) and one[-1] != ":")
+    return flat(next(named, used.said), ANSWER_CHARS)
 
 
 def issues(record: Record) -> Iterator[str]:

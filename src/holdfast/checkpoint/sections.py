@@ -26,7 +26,7 @@ from holdfast.checkpoint.room import (
 )
 from holdfast.record import open_items, shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.decisions import INTERRUPTED, Decided, find_decisions
+from holdfast.record.decisions import find_decisions
 from holdfast.record.model import Place, Record, ShownPlan, Task, Turn
 from holdfast.record.replies import REFUSED, TERSE_CHARS, is_answer, question_at_end, width
 from holdfast.record.turns import began, describe_stop, turn_number, unsure_texts
@@ -106,7 +106,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
                 "turn": one.turn,
                 "at": one.place.at,
             }
-            for one in [*_decided(record)][-MOST_ITEMS:]
+            for one in [*find_decisions(record)][-MOST_ITEMS:]
         ],
         "agent_states": [
             {
@@ -155,20 +155,10 @@ def _question(record: Record, at: int) -> str:
 def decisions(record: Record) -> Iterator[str]:
     """Yield what the user decided, each with its question and its turn, and what the model labelled
     as a decision."""
-    for one in _decided(record):
+    for one in find_decisions(record):
         words = quoted(flat(one.text, ITEM_CHARS))
         to = f"{quoted(flat(one.question, ITEM_CHARS))} → " if one.question else ""
         yield f"turn {one.turn}{'' if one.by == 'user' else ', the model'}: {to}{words}"
-
-
-def _decided(record: Record) -> Iterator[Decided]:
-    """Yield answers to the questions of tools, words at a refused call, short replies to the model,
-    and what it labels. A longer prompt stands among the turns: not each decides something."""
-    for decision in find_decisions(record):
-        is_reply = decision.text == decision.asked and not decision.question.startswith(REFUSED)
-        is_long = width(decision.text) > TERSE_CHARS or decision.question.startswith(INTERRUPTED)
-        if not (is_reply and is_long):
-            yield decision
 
 
 def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
