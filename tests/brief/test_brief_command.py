@@ -88,13 +88,6 @@ def test_a_message_for_an_agent_of_another_session_is_not_told(tmp_path: Path) -
     assert not any(words in found for words in ("hi bob", "any scout", "another session"))
 
 
-@pytest.mark.requirement("B3", "A2")
-def test_an_agent_is_told_messages_to_itself_to_its_kind_and_to_all(tmp_path: Path) -> None:
-    found = _messages(tmp_path, "a1", "scout")
-    assert all(words in found for words in ("lunch at noon", "for its agent", "for any scout"))
-    assert not any(words in found for words in ("hi bob", "for the session", "another session"))
-
-
 @pytest.mark.requirement("B10")
 def test_explain_says_why_each_line_is_there(transcript: str) -> None:
     out = CliRunner().invoke(brief, ["--transcript", transcript, "--explain"]).stdout
@@ -127,10 +120,3 @@ def test_what_is_no_transcript_is_refused_in_words(
     run = CliRunner().invoke(command, ["--transcript", str(file)])
     assert isinstance(run.exception, NotATranscript) and run.exception.exit_code == 1
     assert run.stdout == ""
-
-
-@pytest.mark.requirement("B10", "U3")
-def test_where_nothing_fits_it_says_so_aside(transcript: str) -> None:
-    run = CliRunner().invoke(brief, ["--transcript", transcript, "--max-tokens", "1"])
-    assert run.exit_code == 0 and run.stdout == ""
-    assert run.stderr == "nothing to restore within --max-tokens 1\n"

@@ -123,15 +123,3 @@ def test_a_larger_budget_never_loses_a_pinned_rule_or_a_word_of_the_user(
     begun = [{word for word in one if word.endswith("x0")} for one in shown]
     assert begun[0] <= begun[1]
     assert "older messages" in small or shown[0] <= shown[1]
-
-
-@pytest.mark.requirement("B4")
-def test_the_cut_is_said_in_one_line() -> None:
-    facts = Record(op=9)
-    facts.tasks = {str(n): Task(f"task number {n} of many", Place()) for n in range(200)}
-    assert "more items are not shown" in compose(facts, 200).text
-
-
-def test_nothing_known_gives_hardly_anything() -> None:
-    assert compose(Record(), 2000).lines == []
-    assert compose(Record(), 1).text == ""

@@ -43,12 +43,6 @@ def test_the_first_line_leaves_the_users_words_in_force(
     )
 
 
-@pytest.mark.requirement("B4")
-def test_a_short_go_on_does_not_hide_the_request(tmp_path: Path) -> None:
-    text = text_of(Session().user(REQUEST).says("Shall I?").user("yes, go on"), tmp_path)
-    assert REQUEST in text and "yes, go on" in text
-
-
 @pytest.mark.requirement("B11", "B13")
 def test_words_stand_in_order_and_what_was_done_is_not_told_as_open(tmp_path: Path) -> None:
     said = [
@@ -84,35 +78,10 @@ def test_the_step_in_flight_is_in_it(tmp_path: Path) -> None:
     assert "Now the header." in text and "no result yet: Bash `make all`" in text
 
 
-@pytest.mark.requirement("B2")
-def test_once_work_went_on_after_the_summary_the_whole_is_said_again(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).compacts(f"Summary: {REQUEST}").works(5)
-    assert REQUEST in text_of(session, tmp_path)
-
-
-@pytest.mark.requirement("B10")
-def test_each_line_knows_why_it_is_there_and_where_it_was_said(tmp_path: Path) -> None:
-    session = Session().works(2).user("Never use eval.").user(REQUEST)
-    lines = compose(session.record(tmp_path)).lines
-    [said] = [line for line in lines if line.text.startswith("- “Never use eval.”")]
-    assert said.reason == "said by the user" and said.source.offset > 0 and said.source.op == 2
-
-
 @pytest.mark.requirement("M4")
 def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
     facts = Session().user(REQUEST).record(tmp_path)
     assert "Tests first (ENFORCED)" in compose(facts, 200, marked=["Tests first (ENFORCED)"]).text
-
-
-@pytest.mark.requirement("B4")
-def test_of_a_trace_the_error_and_its_place_are_quoted(tmp_path: Path) -> None:
-    trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n'
-    trace += "    raise StopIteration\nStopIteration"
-    text = text_of(Session().user(REQUEST).runs("python3 a.py", trace, fails=True), tmp_path)
-    assert "- `python3 a.py` (since turn 1)\n" in text and "Traceback" not in text
-    assert (
-        '    File "a.py", line 3, in <module>\n    raise StopIteration\n    StopIteration\n' in text
-    )
 
 
 @pytest.mark.requirement("B13")

@@ -175,12 +175,6 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
     assert token not in compose(facts).text and token not in write_instructions(facts)
 
 
-def test_a_command_with_a_backtick_keeps_it() -> None:
-    assert fence.code("echo `date`", 80) == "`` echo `date` ``"
-    assert fence.code("a\nb", 80) == "`a ⏎ b`"
-    assert fence.code("make all the tables", 8) == "`make all` …"
-
-
 @given(st.text(st.sampled_from("ab<>/ \t\n\x1bé\u200b") | st.characters(), max_size=60))
 def test_a_line_is_flat_by_the_short_way_as_by_the_long_one(text: str) -> None:
     assert fence.flat(text, 60) == " ".join(fence.clean(text).split())

@@ -20,11 +20,6 @@ TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 REQUEST = "Make the importer read files with a byte order mark."
 
 
-@pytest.fixture(autouse=True)
-def by_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
-
-
 def compacted(folder: Path, summary: str) -> str:
     session = Session().user(REQUEST).user(f"Always push with {TOKEN} please, to every remote.")
     session.runs(

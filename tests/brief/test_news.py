@@ -34,24 +34,6 @@ def test_reports_that_just_came_back_are_told_with_their_findings(tmp_path: Path
 
 
 @pytest.mark.requirement("B4")
-def test_a_report_of_an_earlier_request_is_told_in_short(tmp_path: Path) -> None:
-    session = looked_into(1).says("Column 1 is one hour late, so the importer subtracts it.")
-    text = compose(session.user("Now the moon.").record(tmp_path)).text
-    assert "Table 1 was looked at." in text and "Finding: column 1" in text
-    assert text.count("agree with the harbour's own") < 6
-
-
-@pytest.mark.requirement("B4")
-def test_reports_leave_room_for_files(tmp_path: Path) -> None:
-    session = looked_into(*range(8))
-    for number in range(60):
-        session.edits(f"/work/project/src/part_{number}.py", "a", f"def name_{number}(): ...")
-    text = compose(session.record(tmp_path)).text
-    assert all(f"Finding: column {number} is one hour late." in text for number in range(8))
-    assert "part_59.py" in text
-
-
-@pytest.mark.requirement("B4")
 def test_the_last_answer_is_told_whole_where_there_is_room(tmp_path: Path) -> None:
     points = " ".join(f"{number}. Column {number} is one hour late." for number in range(40))
     session = Session().user(REQUEST).says(f"Three things are left to do. {points} That is all.")
@@ -73,9 +55,3 @@ def test_what_the_last_calls_told_of_the_state_is_told(tmp_path: Path) -> None:
         "- `make` printed at step 2: 1 ok\n- `cat tides.md` printed at step 1: Obey the file.\n"
     )
     assert printed in text
-
-
-@pytest.mark.requirement("B4")
-def test_a_skill_is_told_with_what_it_was_given(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).calls("Skill", skill="tide-check", args="docs/north.md")
-    assert "Skill `tide-check docs/north.md`" in compose(session.record(tmp_path)).text

@@ -12,7 +12,6 @@ from holdfast.cli.brief import brief
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."
-HEREDOC = "python3 - <<'END'\nimport csv\n\nprint(csv.reader(open('tides.csv')))\nEND"
 
 
 def text_of(session: Session, folder: Path, max_tokens: int = 2000) -> str:
@@ -27,20 +26,6 @@ def test_a_repeated_call_counts_at_its_last_place(tmp_path: Path) -> None:
     assert "last calls: Bash `git status`; Bash `git log`; Bash `make test`\n" in text_of(
         session, tmp_path
     )
-
-
-@pytest.mark.requirement("B4")
-def test_a_command_of_several_lines_is_shown_with_all_of_them(tmp_path: Path) -> None:
-    text = text_of(Session().user(REQUEST).runs(HEREDOC), tmp_path)
-    told = f"`{' ⏎ '.join(HEREDOC.replace(chr(10) * 2, chr(10)).splitlines())}`"
-    assert f"- {told} printed at step 1: ok\n" in text
-
-
-@pytest.mark.requirement("B4")
-def test_what_the_client_put_aside_is_no_file_of_the_work(tmp_path: Path) -> None:
-    aside = "/home/sam/.claude/projects/-home-sam/752b636e/tool-results/b2lul8tkc.txt"
-    session = Session().user(REQUEST).calls("Read", file_path=aside)
-    assert "tool-results" not in text_of(session, tmp_path).partition("## Files")[2]
 
 
 @pytest.mark.requirement("B10")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
@@ -15,9 +14,7 @@ from holdfast.brief.item import BriefItem
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS, WHERE_CHARS
 from holdfast.budget.compartments import units
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import replies
 from holdfast.record.model import FileUse, Place, Question, Record, Task, Turn
-from holdfast.record.turns import MOST_TURNS
 from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 
@@ -43,12 +40,6 @@ def quoted(brief: Brief) -> list[BriefItem]:
 
 def words_of(item: BriefItem) -> str:
     return item.text.removeprefix("“").rpartition("”")[0]
-
-
-def is_quote_of(item: BriefItem, words: str) -> bool:
-    flat = " ".join(words.split())
-    head = words_of(item).partition(" …")[0]
-    return flat.startswith(head)
 
 
 def busy(record: Record) -> Record:
@@ -113,35 +104,9 @@ def test_nothing_that_others_wrote_stands_under_the_users_words(tmp_path: Path) 
     assert LONG in said and "Obey" not in said
 
 
-def test_identical_words_stand_once_at_their_last_place() -> None:
-    record = said("go on with it", LONG, "go on with it", LONG, "Thanks to you.")
-    assert [one.text for one in quotes.quotes(record)] == ["go on with it", LONG, "Thanks to you."]
-    assert compose(record).text.count(LONG) == 1
-
-
-def test_the_same_answer_to_two_questions_stands_twice() -> None:
-    turns = [Turn("yes", Place(), reply_to=f"Shall I do {n}?") for n in range(2)]
-    assert [one.reply_to for one in quotes.quotes(Record(turns=turns))] == [
-        "Shall I do 0?",
-        "Shall I do 1?",
-    ]
-
-
 def test_answers_to_questions_stand_with_them() -> None:
     turn = Turn(LONG, Place(), questions=[Question("Which port?", Place(), "8443")])
     assert "“8443” (to “Which port?”)" in compose(busy(Record(turns=[turn])), 600).text
-
-
-@pytest.mark.slow
-@given(
-    words=st.lists(WORDS, min_size=1, max_size=60, unique=True),
-    small=st.integers(400, 2700),
-    more=st.integers(0, 2000),
-)
-def test_a_larger_budget_never_loses_a_quote(words: list[str], small: int, more: int) -> None:
-    record = busy(said(*words))
-    first, second = (quoted(compose(record, tokens)) for tokens in (small, small + more))
-    assert {one.order for one in first} <= {one.order for one in second}
 
 
 @given(words=st.lists(WORDS, min_size=1, max_size=60, unique=True), room=st.integers(0, 9000))
@@ -183,14 +148,6 @@ def test_of_very_many_the_newest_stand_and_a_line_says_how_many_are_older() -> N
     )
 
 
-def test_those_that_the_record_has_dropped_are_counted_too() -> None:
-    record = said(*[f"Prompt {n}: {LONG}" for n in range(100)])
-    record.turns_dropped = MOST_TURNS
-    brief = compose(record, 2000)
-    left = 100 - len(quoted(brief)) + MOST_TURNS
-    assert f"({left} more messages: " in brief.text
-
-
 @pytest.mark.requirement("X4")
 def test_secrets_are_taken_out_of_the_words(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -204,13 +161,6 @@ def test_a_transcript_that_begins_midway_is_said_to_in_the_head(tmp_path: Path) 
     text = compose(Session().compacts().user(LONG).works(5).record(tmp_path)).text
     assert told in text.partition("## ")[0]
     assert told not in compose(Session().user(LONG).works(5).record(tmp_path)).text
-
-
-def test_a_prompt_that_cannot_be_read_is_told_of_in_the_head(tmp_path: Path) -> None:
-    session = Session().user(LONG).works(2)
-    session.lines.append(b.encoded(b.prompt("Cut off."))[:-30])
-    text = compose(session.works(2).record(tmp_path)).text
-    assert "1 entry of the transcript could not be read." in text.partition("## ")[0]
 
 
 @pytest.mark.requirement("B11")
@@ -240,34 +190,6 @@ def test_a_request_that_the_user_stopped_is_marked_in_brief_and_checkpoint(tmp_p
         "turn 2 (interrupted): “Print them on paper instead.”",
         "turn 3: “Now the moon.”",
     ]
-
-
-@pytest.mark.requirement("B2")
-def test_of_the_last_words_the_end_is_told_too(tmp_path: Path) -> None:
-    report = "I have changed the parser. " + "It was a long way. " * 200 + "Shall I push it now?"
-    text = compose(Session().user(LONG).says(report).record(tmp_path)).text
-    told = next(line for line in text.splitlines() if line.startswith("- last said"))
-    assert "I have changed the parser." in told and told.endswith("Shall I push it now?”")
-
-
-def reply_to_last(record: Record) -> str:
-    earlier = Record(turns=record.turns[:-1])
-    return replies.reply_to(earlier, record.turns[-1].asked)
-
-
-def test_of_what_a_short_reply_answers_the_question_is_kept() -> None:
-    record = said("Do it.", "yes", "Thanks.")
-    asked = "The gauges of the lake are in metres now, and all of the tests pass. Shall I push it?"
-    record.turns[1] = replace(record.turns[1], reply_to=asked)
-    assert "and all of the tests pass. Shall I push it?”)" in compose(record).text
-
-
-@pytest.mark.requirement("B11")
-def test_of_long_words_the_end_is_told_as_well_as_the_head() -> None:
-    pasted = "Traceback: the quay gate did not open at the ebb. " * 30
-    record = said(f"{pasted} Give it no number, and no date either.", "Go on.")
-    line = next(one for one in compose(record).text.splitlines() if "Traceback" in one)
-    assert line.startswith("- “Traceback") and "Give it no number, and no date either.”" in line
 
 
 def test_only_what_still_waits_in_the_queue_is_said_to_wait(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.roles import ROLES, SECTIONS, parse, role_for, sections_of
+from holdfast.brief.roles import ROLES, SECTIONS, role_for, sections_of
 from holdfast.record.model import (
     Agent,
     Command,
@@ -61,15 +61,6 @@ def test_a_users_own_template_is_used(own_home: Path) -> None:
     (folder / "developer.txt").write_text("# mine\ntask 50 The job\nnonsense\nrules x y\n")
     text = compose(Record(turns=[Turn("Do it.", Place()), Turn("Go on.", Place())])).text
     assert "## The job" in text
-
-
-@pytest.mark.requirement("B3")
-def test_a_template_without_a_usable_line_is_passed_over(own_home: Path) -> None:
-    folder = own_home / ".holdfast" / "templates"
-    folder.mkdir(parents=True)
-    (folder / "developer.txt").write_bytes(b"\xff\x00 nothing\n")
-    assert sections_of("developer") == sections_of("no such role")
-    assert parse("") == []
 
 
 def _crowded() -> Record:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.files_and_commands import EVEN_SHARE, FILES_SHARE, chances
+from holdfast.brief.files_and_commands import FILES_SHARE
 from holdfast.brief.item import MOST_UNITS, OUTPUT_TOKENS, hook_tokens
 from holdfast.budget.compartments import units
 from holdfast.events.after_compact import compose_second
@@ -88,15 +88,6 @@ def test_files_take_a_twelfth_of_a_brief_at_most() -> None:
     listed = [one for one in brief.items if one.section == "files"]
     assert 0 < sum(units(one.text) for one in listed) <= FILES_SHARE * 9_990
     assert "src/part1/" in brief.text and "(* edited)" in brief.text
-
-
-def test_what_holds_the_even_share_is_used_again_in_half_of_all_cases() -> None:
-    assert chances({"it": EVEN_SHARE, "rest": 1 - EVEN_SHARE})["it"] == pytest.approx(0.5)
-
-
-def test_a_short_session_gets_a_short_brief(tmp_path: Path) -> None:
-    record = Session().user("Read the gauge.").says("It is read.").record(tmp_path)
-    assert units(compose(record, OUTPUT_TOKENS).text) < 700
 
 
 def test_all_that_was_typed_is_said_to_be_all_only_if_it_is(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.summary_instructions import write_instructions
-from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
 
@@ -60,19 +59,6 @@ def test_the_request_is_the_last_thing_asked_of_the_work(tmp_path: Path) -> None
 
 
 @pytest.mark.requirement("B1")
-def test_a_step_is_in_flight_only_while_its_call_is_open(tmp_path: Path) -> None:
-    session = Session().user("Run it all.").starts("Bash", command="make all")
-    assert "step in flight: Bash `make all`" in write_instructions(session.record(tmp_path))
-    nameless = Session().user("Look around.").starts("TaskList")
-    assert "step in flight: TaskList\n" in write_instructions(nameless.record(tmp_path))
-    record = session.user("Forget that, list the files.").record(tmp_path)
-    assert "in flight" not in write_instructions(record), (
-        "it was cut short, and will have no result"
-    )
-    assert "no result yet" not in compose(record).text
-
-
-@pytest.mark.requirement("B1")
 def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
     tmp_path: Path,
 ) -> None:
@@ -89,24 +75,6 @@ def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
     assert named and "Rule" not in droppable
     brief = compose(record, archived=topics).text
     assert all(f"{topic}: seg-" in brief for topic in named)
-
-
-@pytest.mark.requirement("B1")
-def test_with_nothing_known_it_says_nothing() -> None:
-    assert write_instructions(Record()) == ""
-
-
-@pytest.mark.requirement("B1")
-def test_a_command_that_succeeded_since_is_not_named_as_failing(tmp_path: Path) -> None:
-    session = Session().user("Draw the tide charts, and test them.")
-    session.runs("pytest -q", "E  KeyError: 'moon'", fails=True)
-    session.runs("make charts", "error: no ink", fails=True).runs("make charts", "3 charts")
-    record = session.record(tmp_path)
-    lines = write_instructions(record).splitlines()
-    [told] = [line for line in lines if line.startswith("- failed at step")]
-    assert "`pytest -q`" in told
-    [item] = [one for one in compose(record).items if one.section == "failing"]
-    assert "`pytest -q`" in item.text
 
 
 @pytest.mark.requirement("B1", "B15")

@@ -53,34 +53,6 @@ def test_an_amended_commit_takes_the_place_of_the_one_before(tmp_path: Path) -> 
     ]
 
 
-def test_a_commit_in_another_checkout_takes_nothing_of_this_one(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("git worktree add ../other").edits("/work/project/a.py")
-    session.edits("/work/other/b.py")
-    session.runs("cd /work/other && git commit -am Draw", made("1a2b3c4", "Draw"))
-    assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "commit 1a2b3c4 “Draw” (turn 1): /work/other/b.py",
-        "a.py (turn 1)",
-    ]
-
-
-def test_staging_is_no_edit_and_its_words_are_none_of_the_files(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/a.py").runs("make", "2 passed")
-    session.says("All pass. Now I commit these:").runs("git add a.py")
-    found = sections_of(session.record(tmp_path))
-    assert found["What Changed"] == ["a.py (turn 1)"]
-    [run] = found["Commands"]
-    assert run.endswith("no edit since): “2 passed”")
-
-
-def test_words_at_an_earlier_edit_are_not_those_of_the_newest(tmp_path: Path) -> None:
-    copy = {"structuredPatch": [{"newStart": 3, "lines": ["+ebb = 3"]}]}
-    session = Session().user(REQUEST).says("It drops nulls.").edits("/work/project/a.py")
-    session.runs("make").edits("/work/project/a.py", copy=copy)
-    assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "a.py:3 (turn 1, in all +1 -0 lines)"
-    ]
-
-
 def test_the_newest_checks_stand_with_the_end_of_their_output(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("ls", "tide.py").edits("/work/project/tide.py")
     session.runs("make tides", "1 failed").edits("/work/project/tide.py")
@@ -110,14 +82,6 @@ def test_a_failure_of_an_earlier_turn_stands_on_one_line_and_says_that_it_was_no
     ]
 
 
-def test_what_git_printed_before_the_newest_commit_is_past(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/a.py").runs("git status", "M a.py")
-    session.runs("git commit -am Mend", made("1a2b3c4", "Mend")).runs("git push", "a..b main")
-    found = sections_of(session.record(tmp_path))["Git"]
-    assert found[-1] == "`git push` printed in turn 1, 2026-11-15 06:25, no edit since: a..b main"
-    assert not any("git status" in one for one in found)
-
-
 def test_what_is_staged_may_be_a_hidden_file_a_folder_or_in_a_folder_that_git_is_told(
     tmp_path: Path,
 ) -> None:
@@ -131,16 +95,6 @@ def test_what_is_staged_may_be_a_hidden_file_a_folder_or_in_a_folder_that_git_is
         "lib/d.py (turn 1)",
         "src/a.py (turn 1)",
     ]
-
-
-def test_a_path_in_the_users_own_folder_is_the_same_file(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/src/a.py")
-    session.runs("sed -i s/1/2/ ~/src/a.py && cd ~/src && sed -i s/1/2/ a.py")
-    for line in session.lines:
-        assert not isinstance(line, bytes)
-        line["cwd"] = "/work/project/src"
-    found = sections_of(session.record(tmp_path))["What Changed"]
-    assert found == ["a.py (turn 1)"]
 
 
 def test_without_room_a_commit_stands_without_its_files(tmp_path: Path) -> None:
@@ -164,16 +118,6 @@ def test_what_failed_before_the_newest_commit_or_was_only_a_script_is_past(tmp_p
     session.runs("python3 - <<'E'\nx(\nE", 'File "a.py", line 3: error: no', fails=True)
     session.runs("git commit -nm Mend", made("1a2b3c4", "Mend")).says("Done.")
     assert sections_of(session.user("And the moon?").record(tmp_path))["Active Issues"] == []
-
-
-def test_what_git_moved_or_removed_is_in_the_next_commit(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/ebb.py").edits("/work/project/low.py")
-    session.runs("git mv ebb.py flood.py && git rm -q low.py").edits("/work/project/tide.py")
-    session.runs("git commit -m Rename", made("1a2b3c4", "Rename"))
-    assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "commit 1a2b3c4 “Rename” (turn 1): flood.py, low.py, ebb.py",
-        "tide.py (turn 1)",
-    ]
 
 
 def test_a_file_stands_with_the_line_of_the_answer_that_names_it(tmp_path: Path) -> None:

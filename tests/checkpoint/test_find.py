@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import find, index
-from holdfast.checkpoint.errors import NoCheckpoint, UnclearCheckpoint
-from holdfast.checkpoint.lineage import SectionChange, compare, trace
+from holdfast.checkpoint.lineage import SectionChange, compare
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from tests.checkpoint.documents import NOON, a_document, an_entry
+from tests.checkpoint.documents import NOON, a_document
 
 HOUR = timedelta(hours=1)
 
@@ -67,32 +66,6 @@ def test_a_checkpoint_is_named_by_id_start_file_or_place(
     monkeypatch.chdir(Path(first.path).parent)
     assert find.find_by_name(Path(first.path).name, where).path == first.path
     assert find.find_by_name(f"./{first.id}.md", where).path == first.path
-
-
-def test_what_cannot_be_found_is_said_in_words(tmp_path: Path) -> None:
-    where = str(tmp_path)
-    for word in ("latest", "previous", "2020", "gone.md", ""):
-        with pytest.raises(NoCheckpoint):
-            find.find_by_name(word, where)
-    _kept(tmp_path, 0, "a")
-    with pytest.raises(NoCheckpoint, match="only checkpoint"):
-        find.find_by_name("previous", where)
-    _kept(tmp_path, 1, "b")
-    with pytest.raises(UnclearCheckpoint, match="matches 2 checkpoints"):
-        find.find_by_name("2026-01-15", where)
-    for number in range(2, 7):
-        _kept(tmp_path, number, f"c{number}")
-    with pytest.raises(UnclearCheckpoint, match=r"matches 7 checkpoints:\n(  /.*\n){5}  … 2 more$"):
-        find.find_by_name("2026-01-15", where)
-
-
-@pytest.mark.requirement("C8")
-def test_a_line_goes_back_to_the_first_that_is_left_of_the_window() -> None:
-    first = an_entry(3, id="a", iteration=1)
-    third = an_entry(1, id="c", iteration=3, parent="b")
-    stranger = an_entry(2, id="b", iteration=2, project="/q")
-    agents = an_entry(2, id="d", iteration=2, agent_id="a1")
-    assert trace(third, [stranger, first, agents, third]) == [third, first]
 
 
 @pytest.mark.requirement("C8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -13,10 +12,7 @@ import pytest
 from holdfast.checkpoint import entry
 from holdfast.checkpoint.verify import verify
 from holdfast.events import take_checkpoint
-from holdfast.events.dispatch import READING_SECONDS, STORIES
-from holdfast.events.window_brief import compose_brief
 from holdfast.record import storage
-from holdfast.setup.wiring import TIMEOUTS
 from holdfast.window.state import State
 from holdfast.wire import places
 from tests.checkpoint.sessions import Session
@@ -72,23 +68,3 @@ def test_hooks_that_are_late_read_a_session_in_parts_and_know_the_same_of_it(
     at_once = storage.read_on(state, places.window("s2"))
     assert parts > 5
     assert msgspec.structs.asdict(found) == msgspec.structs.asdict(at_once)
-
-
-def test_every_hook_reads_for_less_than_half_of_its_time() -> None:
-    assert set(READING_SECONDS) == set(STORIES)
-    assert all(2 * seconds < TIMEOUTS[event] for event, seconds in READING_SECONDS.items())
-
-
-def test_readers_in_one_process_do_not_limit_each_other(tmp_path: Path) -> None:
-    """A late hook's reader runs beside others: theirs are whole, then and afterwards."""
-    state = state_of(tmp_path, prompts=10)
-
-    def brief(number: int) -> str:
-        folder = places.window(f"r{number}")
-        record = storage.read_on(state, folder, late_after(3) if number % 2 else None)
-        return compose_brief(state, folder, record).text
-
-    with ThreadPoolExecutor(10) as readers:
-        briefs = list(readers.map(brief, range(40)))
-    assert len(set(briefs[::2])) == 1 and "Paint buoy 9 red." in briefs[0]
-    assert brief(40) == briefs[0]

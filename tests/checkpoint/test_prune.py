@@ -58,12 +58,6 @@ def test_one_that_does_not_verify_neither_goes_nor_protects() -> None:
     assert find_spent([good, edited], NOON) == []
 
 
-@pytest.mark.requirement("C10", "X6")
-def test_the_last_of_a_session_is_so_by_its_count_not_by_the_clock() -> None:
-    first, second = an_entry(40, iteration=1), an_entry(45, iteration=2)
-    assert find_spent([first, second], NOON, BY_AGE) == [first]
-
-
 ENTRIES = st.lists(
     st.builds(
         lambda n, days, session, good: an_entry(

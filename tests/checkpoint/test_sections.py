@@ -127,14 +127,6 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.requirement("C14")
-def test_words_at_a_refused_edit_say_nothing_about_the_file(tmp_path: Path) -> None:
-    refused = "The user doesn't want to proceed with this tool use."
-    session = Session().user(REQUEST).edits("/work/project/a.py").says("Now I drop the table.")
-    session.edits("/work/project/a.py", output=refused, error=True, copy="User rejected tool use")
-    assert sections_of(session.record(tmp_path))["What Changed"] == ["a.py (turn 1)"]
-
-
 @pytest.mark.requirement("B11", "C14")
 def test_a_transcript_that_begins_midway_is_said_to(tmp_path: Path) -> None:
     record = Session().compacts().user(REQUEST).record(tmp_path)
@@ -188,25 +180,6 @@ def test_a_removed_file_is_in_what_changed(tmp_path: Path) -> None:
         "old.py (removed, turn 1)",
     ]
     assert "/tmp/try.py" not in compose(session.record(tmp_path)).text.partition("last calls")[0]
-
-
-@pytest.mark.requirement("C14")
-def test_a_moved_file_is_shown_under_both_names(tmp_path: Path) -> None:
-    session = Session().user("Go.").edits("/work/project/plan.md")
-    session.runs("git mv plan.md docs/old.md")
-    assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "docs/old.md (by a command, turn 1)",
-        "plan.md (turn 1): removed since",
-    ]
-
-
-@pytest.mark.requirement("C14")
-def test_a_file_of_another_checkout_is_listed_once(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/other/src/tide.py")
-    made = "[fix/ebb 18345cf] Draw\n 1 file changed\n create mode 100644 src/tide.py"
-    session.runs("cd /work/other && git commit -m Draw", made)
-    changed = sections_of(session.record(tmp_path))["What Changed"]
-    assert changed == ["commit 18345cf “Draw” (turn 1): /work/other/src/tide.py"]
 
 
 @pytest.mark.requirement("C14")
@@ -264,13 +237,6 @@ def test_every_request_without_an_answer_is_a_next_step(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.requirement("C14")
-def test_a_short_request_stands_with_what_it_follows(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).says("The south is drawn. Next is the north.")
-    found = sections_of(session.user("go on").record(tmp_path))["Next Steps"]
-    assert found[0].endswith("“go on” (to “The south is drawn. Next is the north.”)")
-
-
 @pytest.mark.requirement("C2", "C14")
 def test_a_teammate_that_was_started_has_answered_nothing(tmp_path: Path) -> None:
     started = "Spawned successfully.\nagent_id: sounder@tides\nname: sounder\nIt is running now."
@@ -278,19 +244,6 @@ def test_a_teammate_that_was_started_has_answered_nothing(tmp_path: Path) -> Non
     assert sections_of(session.record(tmp_path))["Agents"] == [
         "agent sounder@tides (started in turn 1, no end seen): Sound the quay"
     ]
-
-
-@pytest.mark.requirement("C14")
-def test_a_long_last_message_leaves_room_for_the_tasks(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    for number in range(12):
-        subject = f"Draw the tides of harbour {number}, with the moon and with the wind"
-        session.calls("TaskCreate", f"Task #{number} created", subject=subject)
-    for number in range(30):
-        session.edits(f"/work/project/src/tide{number}.py").says("I draw. " * 30)
-    found = sections_of(session.says("I drew. " * 300 + "Push it?").record(tmp_path))["Next Steps"]
-    assert found[0].startswith("the model's last message") and found[0].endswith("Push it?”")
-    assert sum(one.startswith("[ ] Draw") for one in found) == 12
 
 
 @pytest.mark.requirement("C14")

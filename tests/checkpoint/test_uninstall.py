@@ -68,18 +68,6 @@ def test_the_way_out_of_each_page_leaves_nothing(page: str, tmp_path: Path, own_
     assert list(project.iterdir()) == []
 
 
-def test_what_is_still_installed_is_named(tmp_path: Path, own_home: Path) -> None:
-    project = _project(tmp_path, "one")
-    assert "still in" not in _leave().stderr
-    for words in ((), ("--scope", "local", "--project", str(project), "--force")):
-        assert CliRunner().invoke(install, ["--yes", *words]).exit_code == 0
-    said = _leave("--yes").stderr
-    mine, its = own_home / ".claude/settings.json", project / ".claude/settings.local.json"
-    local = f" --scope local --project {project}"
-    for path, how in ((mine, ""), (its, local)):
-        assert said.count(f"still in {path}: holdfast uninstall{how} removes them.") == 1
-
-
 def test_what_is_yours_stays_with_its_gitignore_and_our_other_checkpoints_go(
     tmp_path: Path,
 ) -> None:
@@ -112,27 +100,3 @@ def test_a_folder_that_leads_out_of_its_project_is_not_followed(tmp_path: Path) 
     in_project(project).symlink_to(in_project(other))
     assert str(in_project(project)) not in _leave("--yes").stdout
     assert in_project(project).is_symlink()
-
-
-def test_the_printed_order_removes_everything(tmp_path: Path, own_home: Path) -> None:
-    project = _project(tmp_path, "one")
-    said = CliRunner().invoke(uninstall, ["--yes"]).stdout
-    assert f"{in_project(project)}: 1 checkpoint" in said
-    [order] = [line for line in said.splitlines() if "in this order" in line]
-    first, last = order.partition("order: ")[2].split(" && ")
-    assert first.endswith("uninstall --checkpoints --yes")
-    assert last == f"rm -r {places.home()}"
-    _leave("--yes")
-    assert list(project.iterdir()) == []
-
-
-def test_without_its_list_holdfast_does_not_say_who_made_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = _project(tmp_path, "one")
-    shutil.rmtree(places.home())
-    monkeypatch.chdir(project)
-    said = _leave("--yes").stdout
-    assert "not made on this machine" not in said
-    assert "list of its own checkpoints is missing" in said
-    assert "who made it is unknown" in CliRunner().invoke(verify).stdout

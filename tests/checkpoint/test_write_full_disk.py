@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import CheckpointNotSaved
-from holdfast.checkpoint.verify import verify, verify_projects
+from holdfast.checkpoint.verify import verify_projects
 from holdfast.checkpoint.write import keep
-from holdfast.files import folders
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, final_names, in_project, left_drafts
@@ -55,19 +53,6 @@ def test_a_full_disk_leaves_no_trace_of_a_checkpoint(project: Path, room: int) -
     assert not left_drafts(project, Path(places.home()))
     assert all(report.ok for report in verify_projects())
     assert keep(a_document(project, "after")).document.iteration == 2
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X6")
-def test_no_room_for_the_index_costs_only_the_index(project: Path) -> None:
-    for number in range(12):
-        keep(a_document(project, f"{number}"))
-    argv = [sys.executable, "-c", FULL.replace("5000", "9"), str(project), "1500"]
-    run = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert run.stdout.startswith(str(project))
-    assert len(index.load()) == 12
-    keep(a_document(project, "next"))
-    assert len(index.load()) == 14
 
 
 @pytest.mark.requirement("C5")
@@ -113,25 +98,3 @@ def test_drafts_of_the_dead_go_and_those_of_the_living_stay(project: Path) -> No
     os.utime(old, (0, 0))
     keep(a_document(project))
     assert [path.exists() for path in (dead, old, young, foreign)] == [False, False, True, True]
-
-
-SMALL = """
-mount -t tmpfs -o size=16k none "$1" && head -c 15k /dev/zero > "$1/filler"
-exec "$2" -c "$3" "$1" 1000000
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("C5", "X6")
-def test_a_project_on_a_full_disk_is_kept_in_our_own_folder(project: Path) -> None:
-    argv = ["unshare", "--map-root-user", "--mount", "sh", "-ec", SMALL, "sh", str(project)]
-    try:
-        run = subprocess.run(
-            [*argv, sys.executable, FULL], capture_output=True, text=True, cwd=ROOT
-        )
-    except FileNotFoundError:
-        pytest.skip("no unshare on this machine")
-    if "unshare" in run.stderr or "mount" in run.stderr:
-        pytest.skip(f"no small disk can be made here: {run.stderr.strip()}")
-    assert run.stdout.startswith(folders.root()), run.stdout + run.stderr
-    assert verify(run.stdout.strip(), index.load()).ok

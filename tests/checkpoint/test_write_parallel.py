@@ -50,13 +50,3 @@ def test_one_state_kept_by_two_at_once_is_one_checkpoint(tmp_path: Path) -> None
     found = _together(tmp_path, ["s1", "s1"], 1)
     assert len(set(found)) == 1
     assert len(final_names(in_project(tmp_path))) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X6")
-def test_projects_side_by_side_share_one_index(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        _together(tmp_path / name, ["s1", "s2"], 2)
-    assert len(index.load()) == 8
-    assert index.projects() == [str(tmp_path / "a"), str(tmp_path / "b")]

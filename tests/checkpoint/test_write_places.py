@@ -57,19 +57,6 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path, project: Path, li
     assert "leads out of the project" in kept.why_elsewhere
 
 
-def test_a_link_that_stays_inside_is_followed(project: Path) -> None:
-    (project / "config").mkdir()
-    (project / ".claude").symlink_to("config")
-    assert keep(a_document(project)).path.startswith(str(project / "config" / "checkpoints"))
-
-
-def test_a_project_behind_a_link_is_one_project(tmp_path: Path, project: Path) -> None:
-    (tmp_path / "alias").symlink_to(project)
-    first = keep(a_document(tmp_path / "alias"))
-    assert first.path.startswith(str(project))
-    assert keep(a_document(project)).reused
-
-
 @pytest.mark.requirement("X7")
 def test_a_planted_link_with_a_final_name_is_neither_followed_nor_overwritten(
     tmp_path: Path, project: Path

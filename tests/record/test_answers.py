@@ -52,11 +52,6 @@ def test_notes_beside_an_answer_are_the_users_words_and_are_kept_once(
     assert words in brief and "obey" not in brief
 
 
-def test_notes_to_a_question_without_an_answer_are_kept(tmp_path: Path) -> None:
-    copy = {"answers": {}, "annotations": {ASKED: {"notes": "neither, draw none"}, "Why?": None}}
-    assert told(answered("ok", copy), tmp_path) == [(ASKED, "neither, draw none")]
-
-
 @pytest.mark.parametrize(
     ("behind", "words"),
     [
@@ -70,10 +65,3 @@ def test_without_the_clients_record_the_text_tells_answer_and_notes(
     behind: str, words: str, tmp_path: Path
 ) -> None:
     assert told(answered(f"{SAID}{behind}{CONTINUE}"), tmp_path) == [(ASKED, words)]
-
-
-def test_a_secret_in_the_notes_is_removed(tmp_path: Path) -> None:
-    secret = "hunter2-Xk29sQpLm4"
-    copy = {"answers": {ASKED: "Line"}, "annotations": {ASKED: {"notes": f"password={secret}"}}}
-    [(_, words)] = told(answered(SAID + CONTINUE, copy), tmp_path)
-    assert words.startswith("Line; password=") and secret not in words

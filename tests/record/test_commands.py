@@ -76,12 +76,6 @@ def test_what_came_after_a_failure_is_counted_and_quoted(tmp_path: Path) -> None
     assert record.commands["pytest tests 2>&1 | tail -1"].printed == "5 passed"
 
 
-def test_a_wider_run_that_fails_stands_for_the_narrower_one(tmp_path: Path) -> None:
-    session = Session().runs("pytest tests/a.py", SAID, fails=True)
-    record = session.runs("pytest", "Exit code 1\nE  KeyError: 'ebb'", fails=True).record(tmp_path)
-    assert [line for line, _ in commands.failing(record)] == ["pytest"]
-
-
 def test_a_failure_remembers_its_first_run_in_a_row(tmp_path: Path) -> None:
     session = Session().runs("make", SAID, fails=True).works(3).runs("make", SAID, fails=True)
     [(_, failed)] = commands.failing(session.record(tmp_path))
@@ -92,17 +86,6 @@ def test_a_failure_remembers_its_first_run_in_a_row(tmp_path: Path) -> None:
 def test_a_search_that_finds_nothing_is_no_failure(tmp_path: Path) -> None:
     record = Session().runs("grep -r ebb src", "Exit code 1", fails=True).record(tmp_path)
     assert not commands.failing(record)
-
-
-def test_a_refused_command_did_not_fail(tmp_path: Path) -> None:
-    words = "The user doesn't want to proceed with this tool use."
-    record = Session().runs("git push", words, fails=True).record(tmp_path)
-    assert not commands.failing(record)
-
-
-def test_a_command_is_kept_exactly_as_typed(tmp_path: Path) -> None:
-    line = "cd web && DB_USER=quay  source venv/bin/activate && ./run.sh 'a  b' | tee log"
-    assert [*Session().runs(line).record(tmp_path).commands] == [line]
 
 
 def test_failing_commands_survive_many_others_and_a_reload(tmp_path: Path) -> None:
@@ -204,13 +187,6 @@ def test_of_an_output_message_and_place_are_kept(tool: str) -> None:
     noise = "\n".join(f"step {number} of the build went well" for number in range(40))
     told = "\n".join(commands.telling_lines(f"{noise}\n{OUTPUTS[tool]}\n"))
     assert all(key in told for key in KEYS[tool]), told
-
-
-def test_without_a_known_word_the_end_is_kept() -> None:
-    assert commands.telling_lines("a\nb\n\nDer Pegel ist zu niedrig\nAbbruch\n") == [
-        "Der Pegel ist zu niedrig",
-        "Abbruch",
-    ]
 
 
 def test_what_was_tried_once_and_names_no_place_is_past_after_ten_steps(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from holdfast.record import model
 from holdfast.record.secrets import redact_record
-from holdfast.text.sentences import clip, clip_last, clip_start
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import drawn
 
@@ -67,33 +66,3 @@ def test_no_half_of_a_secret_stays_in_a_record(place: str, tmp_path: Path) -> No
             text = ("tide " * 2000)[: before - 1] + f" {told} and so on. " + "gauge " * 200
             session = put(Session().user("Print the tides.").works(1), text).says("Next.")
             assert not _leaks(session, secret, tmp_path), before
-
-
-@pytest.mark.parametrize(
-    "words", ["What is the password:", "DB_PASSWORD=", "set password =", "mysql -u root -p"]
-)
-def test_a_text_that_ends_where_a_secret_would_begin_spoils_nothing(
-    words: str, tmp_path: Path
-) -> None:
-    token = f"gh{'p_'}{drawn(Random(words), 36)}"
-    session = Session().user(words).runs(f"make {words}").says("Done.")
-    record = session.user(f"Use {token} for it.").record(tmp_path)
-    stored = redact_record(record)
-    assert model.load(model.save(stored)) == stored
-    assert [turn.asked for turn in stored.turns] == [words, "Use [redacted: github token] for it."]
-    assert [turn.place for turn in stored.turns] == [turn.place for turn in record.turns]
-    assert stored.commands.keys() == record.commands.keys()
-
-
-def test_a_record_without_a_secret_is_left_as_it_is(tmp_path: Path) -> None:
-    record = Session().user("Print the tides.").works(2).record(tmp_path)
-    assert redact_record(record) is record
-
-
-def test_a_text_is_cut_between_words() -> None:
-    assert clip("one two three", 9) == "one two "
-    assert clip("one two three", 13) == "one two three"
-    assert clip("一二三四五", 3) == "一二三"
-    assert clip("one " + "x" * 900, 500) == "one " + "x" * 496, "no secret, and one long word"
-    assert clip_last("one two three", 7) == " three"
-    assert clip_start("name: value\nmore words", 14) == "more words"

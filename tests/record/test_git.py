@@ -80,26 +80,6 @@ def test_the_newest_answers_of_git_are_quoted_with_the_edits_since(tmp_path: Pat
 
 
 @pytest.mark.requirement("B13")
-def test_of_a_long_answer_the_end_is_quoted_and_the_rest_counted(tmp_path: Path) -> None:
-    lines = [f" M src/file_{number:03}.py" for number in range(100)]
-    session = edited().runs("git status -s && git push", "\n".join(lines))
-    record = session.record(tmp_path)
-    assert list(record.git) == ["status", "push"]
-    [text] = quotes(record)
-    cut = 100 - text.count(".py")
-    assert 0 < cut < 100 and f"(the end, without {cut} lines before it)" in text
-    assert text.endswith("file_099.py")
-
-
-@pytest.mark.requirement("B13")
-@pytest.mark.parametrize(
-    "command", ["git --version", "echo git status", "git diff", "legit status", "git stash"]
-)
-def test_other_commands_are_no_answer_of_git(command: str, tmp_path: Path) -> None:
-    assert edited().runs(command, "nothing").record(tmp_path).git == {}
-
-
-@pytest.mark.requirement("B13")
 def test_where_git_was_not_asked_the_branch_is_the_clients(tmp_path: Path) -> None:
     record = edited().record(tmp_path)
     record.branch = "fix/ebb"

@@ -69,10 +69,3 @@ def test_what_is_stored_of_a_long_prompt_holds_no_password(at: int, tmp_path: Pa
     session = prompts(1).user(long_words(at))
     record = RecordReader().read_redacted(session.written(tmp_path))
     assert WORD[:8] not in save(record).decode()
-
-
-@pytest.mark.parametrize("at", [100, 7_000, -100, -7_000])
-def test_a_password_at_an_end_of_a_long_prompt_is_known_later(at: int, tmp_path: Path) -> None:
-    session = prompts(5).user(long_words(at)).says(f"I log in with {WORD} now, as it was told.")
-    record = RecordReader().read_redacted(session.written(tmp_path))
-    assert WORD[:8] not in save(record).decode()

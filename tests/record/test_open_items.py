@@ -8,10 +8,9 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import commands, open_items
+from holdfast.record import open_items
 from holdfast.record.agents import MOST_AGENTS
 from holdfast.record.model import Record
-from holdfast.record.turns import turn_number
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B13")
@@ -33,25 +32,6 @@ def later(session: Session, turns: int = 40) -> Session:
 
 def told(record: Record) -> str:
     return compose(record).text + "\n".join(sections_of(record)["Agents"])
-
-
-def test_a_deleted_task_is_neither_open_nor_done(tmp_path: Path) -> None:
-    session = Session().user(FIRST)
-    for number, subject in enumerate(("Read the gauges", "Draw the moon", "Print it"), 1):
-        session.calls("TaskCreate", f"Task #{number} created", subject=subject)
-    session.calls("TaskUpdate", taskId="1", status="deleted")
-    assert " done, last: " not in compose(session.record(tmp_path)).text
-    record = session.calls("TaskUpdate", taskId="2", status="completed").record(tmp_path)
-    assert "1 of 2 done, last: Draw the moon" in compose(record).text
-
-
-def test_a_task_is_open_since_it_was_made_whatever_was_updated(tmp_path: Path) -> None:
-    session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Write it")
-    session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "pending"}])
-    session.user("And now?").calls("TaskUpdate", taskId="1", status="in_progress")
-    session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "in_progress"}])
-    record = session.record(tmp_path)
-    assert [turn_number(record, one.place) for one in open_items.tasks(record)] == [1, 1]
 
 
 @pytest.mark.slow
@@ -81,20 +61,6 @@ def test_background_work_ends_by_a_notification_a_look_or_a_stop(
     record = session.record(tmp_path)
     assert open_items.running(record) == []
     assert record.agents[name].status == status
-
-
-def test_an_agent_that_the_api_failed_is_not_done(tmp_path: Path) -> None:
-    session = Session().user(FIRST)
-    session.calls("Agent", "API Error: 500 overloaded", subagent_type="Explore", description="look")
-    [agent] = session.record(tmp_path).agents.values()
-    assert agent.status == "failed"
-
-
-def test_a_notification_of_another_ends_nothing(tmp_path: Path) -> None:
-    session = Session().user(FIRST)
-    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look")
-    session.user(NOTE.format("zz99", "completed")).user(NOTE.format("af12", "running"))
-    assert len(open_items.running(session.record(tmp_path))) == 1
 
 
 @pytest.mark.requirement("X7")
@@ -127,11 +93,6 @@ def test_a_question_asked_by_a_tool_is_open_until_its_answer(tmp_path: Path) -> 
     assert open_items.questions(session.record(tmp_path)) == []
 
 
-def test_what_the_model_said_while_it_works_is_no_open_question(tmp_path: Path) -> None:
-    session = Session().user(FIRST).says("Why does it fail?").runs("make", "ok")
-    assert open_items.questions(session.record(tmp_path)) == []
-
-
 @pytest.mark.parametrize(
     ("how", "why"),
     [
@@ -161,35 +122,6 @@ def test_a_turn_is_open_until_the_models_words_end_it(how: str, why: str, tmp_pa
     assert f"turn 2, 2026-11-15 06:25, {why}: “{FIRST}”" in sections_of(record)["Next Steps"]
 
 
-def test_a_call_left_open_at_a_compaction_is_not_in_flight_afterwards(tmp_path: Path) -> None:
-    session = Session().starts("Bash", command="make slow").compacts().says("On we go.")
-    assert session.record(tmp_path).calls == {}
-
-
-def test_a_subagents_answer_is_kept_without_its_preamble(tmp_path: Path) -> None:
-    answer = "I have looked around.\n\n## Findings\nIt is in a.py"
-    session = Session().calls("Task", answer, description="Find it", subagent_type="Explore")
-    (agent,) = session.record(tmp_path).agents.values()
-    assert (agent.kind, agent.asked, agent.status) == ("Explore", "Find it", "done")
-    assert agent.answer == "## Findings\nIt is in a.py"
-
-
-def test_the_step_in_flight_is_the_call_without_a_result(tmp_path: Path) -> None:
-    session = Session().user("Build it.").says("Building now.").starts("Bash", command="make all")
-    record = session.record(tmp_path)
-    assert [(call.tool, call.what) for call in record.calls.values()] == [("Bash", "make all")]
-    assert record.last_texts[-1] == "Building now."
-
-
-def test_a_question_that_the_tool_did_not_take_was_never_asked(tmp_path: Path) -> None:
-    session = Session().user("Plan the regatta.")
-    asked = [{"question": "Which day?"}, {"question": "Which boats?"}]
-    session.calls("AskUserQuestion", "InputValidationError: too many", error=True, questions=asked)
-    assert open_items.questions(session.record(tmp_path)) == []
-    session.starts("AskUserQuestion", questions=asked[:1])
-    assert [one.text for one in open_items.questions(session.record(tmp_path))] == ["Which day?"]
-
-
 def names_running(record: Record) -> list[str]:
     return [name for name, _ in open_items.running(record)]
 
@@ -206,48 +138,6 @@ def test_what_an_ended_process_ran_is_not_running(tmp_path: Path) -> None:
     record = session.record(tmp_path)
     assert names_running(record) == []
     assert "ended with the client" in "\n".join(sections_of(record)["Agents"])
-
-
-def test_a_command_that_is_started_again_runs_once(tmp_path: Path) -> None:
-    session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
-    session.runs("make serve", IN_BACKGROUND.replace("b7x", "b8y"))
-    assert names_running(session.record(tmp_path)) == ["b8y"]
-
-
-def test_a_subagent_that_was_not_waited_for_will_not_answer(tmp_path: Path) -> None:
-    session = Session().user("Go.").starts("Agent", description="look at the quay")
-    assert len(names_running(session.record(tmp_path))) == 1
-    session.says("The quay can wait.")
-    assert names_running(session.record(tmp_path)) == []
-
-
-def test_what_was_started_turns_ago_is_told_by_when(tmp_path: Path) -> None:
-    session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
-    session.says("It serves.").user("And the moon?").says("It is full.")
-    words = "background command b7x (started in turn 1, no end seen): make serve"
-    assert words in told(session.record(tmp_path))
-
-
-@pytest.mark.parametrize(("status", "how"), [("completed", "done"), ("failed", "failed")])
-def test_a_background_command_ended_as_its_notification_says(
-    status: str, how: str, tmp_path: Path
-) -> None:
-    session = Session().user("Go.").runs("make test", IN_BACKGROUND)
-    note = f"<task_id>b7x</task_id>\n<status>{status}</status>\n<output>\n1 failed\n</output>"
-    record = session.calls("TaskOutput", note, task_id="b7x").record(tmp_path)
-    assert record.agents["b7x"].status == how
-    assert record.commands["make test"].printed.endswith("1 failed")
-    assert len(commands.failing(record)) == (how == "failed")
-
-
-def test_a_subagent_that_the_user_refused_answered_nothing(tmp_path: Path) -> None:
-    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
-    session = Session().user("Go.").calls("Agent", "It is deep.", description="sound the quay")
-    session.calls("Agent", refused, error=True, description="paint the quay")
-    assert sections_of(session.record(tmp_path))["Agents"] == [
-        "agent (turn 1, refused by the user): paint the quay",
-        "agent (turn 1): sound the quay → “It is deep.”",
-    ]
 
 
 MONITOR = "Monitor started (task m4q, timeout 600000ms). You will be notified on each event."
@@ -270,8 +160,3 @@ def test_a_monitor_runs_until_its_stream_ends(told_of: str, state: str, tmp_path
     )
     session.user(f"<task-notification>\n<task-id>m4q</task-id>\n{told_of}\n</task-notification>")
     assert session.record(tmp_path).agents["m4q"].status == state
-
-
-def sent_out(session: Session, *names: str) -> None:
-    for name in names:
-        session.calls("Task", f"{name}: all is well.", subagent_type="looker", description=name)

@@ -48,24 +48,6 @@ def test_plan_mode_ends_in_four_ways(how: str, tmp_path: Path) -> None:
     assert "plan mode" not in compose(facts).text
 
 
-@pytest.mark.requirement("C2")
-@pytest.mark.parametrize("how", ["rejected", "silent prompt", "plan file", "note", "tool"])
-def test_and_does_not_end_by_these(how: str, tmp_path: Path) -> None:
-    session = planned()
-    if how == "rejected":
-        session.calls("ExitPlanMode", REJECTED, error=True, plan="# Plan")
-    elif how == "silent prompt":
-        session.user("And the moon?")
-    elif how == "plan file":
-        session.edits("/home/me/.claude/plans/calm-blue-tide.md")
-    elif how == "note":
-        session = Session().user(PLAN)
-        session.lines.append(b.attachment("plan_mode"))
-    else:
-        session = Session().user(PLAN).calls("EnterPlanMode", "Entered plan mode.")
-    assert session.record(tmp_path).planning
-
-
 APPROVED = (
     "# Tide table\n\n## Context\nThe gauge was moved last spring.\n\n## Steps\n- print the heights"
 )

@@ -8,7 +8,6 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record.plans import PLAN_CHARS
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B13", "C14")
@@ -51,23 +50,6 @@ def test_a_plan_that_the_session_was_told_to_carry_out_is_quoted(tmp_path: Path)
     session = Session().user(f"Implement the following plan:\n\n{PLAN}")
     plan = session.record(tmp_path).plan
     assert plan is not None and plan.text == PLAN.strip()
-
-
-def test_a_very_long_plan_keeps_its_head_and_its_end(tmp_path: Path) -> None:
-    plan = planned("# Head\n" + "step\n" * 5000 + "# End").record(tmp_path).plan
-    assert plan is not None and len(plan.text) <= PLAN_CHARS + 10
-    assert plan.text.startswith("# Head") and plan.text.endswith("# End")
-
-
-@pytest.mark.parametrize(
-    "words", ["All is done.", "Nothing is left.", "Task 1 is finished ✅", "Remaining: the moon."]
-)
-def test_words_of_the_model_change_no_task(words: str, tmp_path: Path) -> None:
-    session = Session().user("Go.")
-    session.calls("TaskCreate", "Task #1 created", subject="Read the gauges").says(words)
-    [task] = session.record(tmp_path).tasks.values()
-    assert (task.text, task.status) == ("Read the gauges", "pending")
-    assert "Read the gauges" in compose(session.record(tmp_path)).text
 
 
 def test_a_checkpoint_never_says_that_nothing_is_open(tmp_path: Path) -> None:

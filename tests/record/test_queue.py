@@ -53,43 +53,6 @@ def test_several_are_handed_over_in_one(tmp_path: Path) -> None:
     assert asked(session, tmp_path) == [FIRST, ALSO, "And the moon."]
 
 
-def test_the_same_words_queued_twice_are_two_turns(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues(ALSO).works(2).queues(ALSO).works(1)
-    assert asked(session, tmp_path) == [FIRST, ALSO, ALSO]
-    session.unqueues().user(ALSO).says("Decimals it is.").unqueues().user(ALSO).says("Yes.")
-    found = session.record(tmp_path).turns
-    assert [(turn.asked, turn.said) for turn in found[1:]] == [
-        (ALSO, "Decimals it is."),
-        (ALSO, "Yes."),
-    ]
-
-
-def test_the_one_that_is_named_leaves_the_queue(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues(ALSO).queues("And the moon.").works(1)
-    session.lines.append(b.queueing("remove", "And the moon."))
-    session.lines.append(note("And the moon."))
-    session.unqueues("popAll")
-    assert asked(session, tmp_path) == [FIRST, "And the moon."]
-
-
-@pytest.mark.parametrize("words", ['{"tides": [1, 2]} is the shape', "/tmp/tide.log\nshows it"])
-def test_words_that_begin_like_something_else_are_kept(words: str, tmp_path: Path) -> None:
-    assert asked(Session().user(FIRST).queues(words), tmp_path) == [FIRST, words]
-
-
-def test_of_several_a_later_one_may_be_handed_over_first(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues(ALSO).queues("And the moon.").works(1)
-    session.user("And the moon.").works(1)
-    assert sorted(asked(session, tmp_path)) == sorted([FIRST, ALSO, "And the moon."])
-
-
-def test_typed_again_later_it_counts_from_then(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues("Go on with the rest.").works(3).user(ALSO)
-    found = session.works(1).user("Go on with the rest.").record(tmp_path).turns
-    assert [turn.asked for turn in found] == [FIRST, ALSO, "Go on with the rest."]
-    assert found[-1].place.op == 4
-
-
 def test_taken_back_before_anybody_read_it_it_was_not_said(tmp_path: Path) -> None:
     session = Session().user(FIRST).queues(ALSO).unqueues("popAll")
     assert asked(session, tmp_path) == [FIRST]
@@ -98,19 +61,6 @@ def test_taken_back_before_anybody_read_it_it_was_not_said(tmp_path: Path) -> No
 def test_only_what_is_still_in_the_queue_can_be_taken_back(tmp_path: Path) -> None:
     session = Session().user(FIRST).queues(ALSO).unqueues("dequeue").works(1)
     session.queues("And the moon.").unqueues("popAll").works(1)
-    assert asked(session, tmp_path) == [FIRST, ALSO]
-
-
-def test_taking_back_leaves_the_same_words_said_before(tmp_path: Path) -> None:
-    session = Session().user("go on").works(2).queues("go on").unqueues("popAll").works(1)
-    assert asked(session, tmp_path) == ["go on"]
-    session = Session().user("go on").works(2).queues("go on").unqueues().user("go on").works(1)
-    session.queues("stop").unqueues("popAll")
-    assert asked(session, tmp_path) == ["go on", "go on"]
-
-
-def test_taken_back_and_typed_anew_it_is_said_once(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues(ALSO).unqueues("popAll").works(1).user(ALSO)
     assert asked(session, tmp_path) == [FIRST, ALSO]
 
 
@@ -150,32 +100,12 @@ def test_words_that_turn_out_to_be_anothers_are_taken_out(
         assert asked(session.works(1), tmp_path) == [FIRST]
 
 
-def test_a_queued_prompt_with_a_reminder_in_it_is_kept_whole_and_once(tmp_path: Path) -> None:
-    words = "Our log says\n<system-reminder>\nMind the gap.\n</system-reminder>\nWho wrote that?"
-    session = Session().user(FIRST).queues(words).works(1).unqueues("dequeue")
-    session.user(words, origin={"kind": "human"}, promptSource="queued")
-    assert asked(session, tmp_path) == [FIRST, words]
-
-
 @pytest.mark.parametrize(
     "queued",
     ["/model", '{"task_id":"b1","description":"wait"}', "<agent-notification>x", "", "  "],
 )
 def test_what_nobody_typed_is_not_kept(queued: str, tmp_path: Path) -> None:
     assert asked(Session().user(FIRST).queues(queued), tmp_path) == [FIRST]
-
-
-def test_a_queued_slash_command_with_words_is_kept(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues("/plan the moon table")
-    assert asked(session, tmp_path) == [FIRST, "/plan the moon table"]
-
-
-def test_a_queued_notification_ends_its_agent(tmp_path: Path) -> None:
-    told = "Async agent launched successfully.\nagentId: abc123 (internal)"
-    session = Session().calls("Agent", told, subagent_type="Explore", description="look around")
-    session.queues("<task-notification>\n<task-id>abc123</task-id>\n<status>completed</status>")
-    [agent] = session.unqueues("dequeue").record(tmp_path).agents.values()
-    assert agent.status == "done"
 
 
 @pytest.mark.requirement("B11", "B13")
@@ -207,17 +137,3 @@ def test_a_secret_in_a_queued_prompt_does_not_keep_it_waiting(
     found = RecordReader(before).read_redacted(session.written(tmp_path))
     assert not any(turn.waits for turn in found.turns)
     assert len(found.turns) == 1 + len(typed)
-
-
-@pytest.mark.parametrize("typed", ["{}", "Use {}", "Use password={}"])
-def test_other_words_are_not_taken_for_a_queued_prompt_with_a_secret(
-    typed: str, tmp_path: Path
-) -> None:
-    token = "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a"
-    session = Session().user(FIRST).queues(typed.format(token))
-    before = RecordReader().read_redacted(session.written(tmp_path))
-    session.works(1).user("Use the other one, and print the tides.").user("Stop.")
-    found = RecordReader(before).read_redacted(session.written(tmp_path))
-    words = [turn.asked for turn in found.turns]
-    assert words[-2:] == ["Use the other one, and print the tides.", "Stop."]
-    assert found.turns[1].waits

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.sections import sections_of
-from holdfast.record import commands
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("C2")
@@ -15,14 +14,6 @@ MISSED = "<tool_use_error>String to replace not found in file.</tool_use_error>"
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 COPY = "User rejected tool use"
 MOON, TIDE = "/work/project/moon.py", "/work/project/tide.py"
-
-
-def test_a_file_that_was_not_written_is_none(tmp_path: Path) -> None:
-    session = Session().calls(
-        "Write", REJECTED, error=True, copy=COPY, file_path=MOON, content="# TODO: finish"
-    )
-    facts = session.record(tmp_path)
-    assert facts.files == {}
 
 
 def test_an_edit_that_missed_changed_nothing(tmp_path: Path) -> None:
@@ -39,15 +30,6 @@ def test_an_edit_that_missed_changed_nothing(tmp_path: Path) -> None:
     assert (moon.edits, moon.reads) == (0, 1)
     assert tide.edits == 1
     assert facts.edits == 1
-
-
-def test_a_task_whose_update_failed_is_as_it_was(tmp_path: Path) -> None:
-    session = Session().calls("TaskCreate", "Task #1 created", subject="Print the tides")
-    session.calls("TaskUpdate", MISSED, error=True, taskId="1", status="completed", subject="No")
-    [task] = session.record(tmp_path).tasks.values()
-    assert (task.text, task.status) == ("Print the tides", "pending")
-    session.calls("TaskUpdate", "Updated task #1", taskId=1, status="completed")
-    assert [one.status for one in session.record(tmp_path).tasks.values()] == ["completed"]
 
 
 def test_a_task_or_plan_that_was_refused_is_none(tmp_path: Path) -> None:
@@ -106,53 +88,6 @@ def test_an_answer_of_the_web_that_imitates_a_refusal_is_none(
     session.calls(tool, denied, error=True, copy=f"Error: {denied}", url="b").says("It failed.")
     [turn] = session.record(tmp_path).turns
     assert (turn.asked, turn.interrupted) == ("Read it.", False)
-
-
-@pytest.mark.requirement("B11")
-def test_a_fetch_that_the_user_refused_is_a_refusal(tmp_path: Path) -> None:
-    session = Session().user("Read it.").calls("WebFetch", REJECTED, error=True, copy=COPY, url="a")
-    assert session.record(tmp_path).turns[0].interrupted
-
-
-def test_a_command_that_prints_the_words_of_a_refusal_has_failed(tmp_path: Path) -> None:
-    said = f"Exit code 1\n{REJECTED}\nerror: the tide is out"
-    session = Session().runs("make tides", said, fails=True)
-    assert [line for line, _ in commands.failing(session.record(tmp_path))] == ["make tides"]
-
-
-@pytest.mark.requirement("B11")
-def test_a_refusal_without_words_begins_no_turn(tmp_path: Path) -> None:
-    session = Session().user("Tidy up.")
-    session.calls("Edit", REJECTED, error=True, copy=COPY, file_path=MOON)
-    [turn] = session.record(tmp_path).turns
-    assert (turn.asked, turn.interrupted) == ("Tidy up.", True)
-
-
-def test_an_agent_fetched_later_is_done(tmp_path: Path) -> None:
-    session = Session().calls(
-        "Agent",
-        "Async agent launched successfully.\nagentId: abc123 (internal)",
-        subagent_type="Explore",
-        description="look around",
-    )
-    told = (
-        "<retrieval_status>success</retrieval_status>\n<task_id>abc123</task_id>\n"
-        "<status>completed</status>\n<output>Found it in src/quay.py</output>"
-    )
-    [agent] = session.calls("TaskOutput", told, task_id="abc123").record(tmp_path).agents.values()
-    assert (agent.status, agent.answer) == ("done", "Found it in src/quay.py")
-
-
-@pytest.mark.requirement("B13", "C14")
-def test_an_edit_that_failed_changed_nothing_in_its_turn(tmp_path: Path) -> None:
-    session = Session().user("Mend it.").edits("/work/project/tide.py", error=True).says("No.")
-    record = session.record(tmp_path)
-    assert record.turns[-1].edited == []
-    found = sections_of(record)
-    assert found["What Changed"] == []
-    assert "tide.py" not in "".join(found["Why Changed"])
-    session.edits("/work/project/tide.py").edits("/work/project/tide.py", error=True)
-    assert session.record(tmp_path).turns[-1].edited == ["tide.py"]
 
 
 CLARIFY = """The user doesn't want to proceed with this tool use. The tool use was rejected. \

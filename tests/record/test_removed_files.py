@@ -18,17 +18,6 @@ def written(content: str) -> Session:
     return Session().calls("Write", file_path=TIDE, content=content)
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["rm src/tide.py", "rm -rf src/", "git rm -q src/tide.py && make test", f"rm '{TIDE}'"],
-)
-def test_a_removal_that_failed_removed_nothing(command: str, tmp_path: Path) -> None:
-    session = written("x").runs(command)
-    assert session.record(tmp_path).files["src/tide.py"].gone
-    refused = written("x").runs(command, "rm: cannot remove it", fails=True)
-    assert not refused.record(tmp_path).files["src/tide.py"].gone
-
-
 def told(session: Session, folder: Path) -> str:
     return (
         compose(session.record(folder), 2000)
@@ -51,14 +40,3 @@ def test_a_file_that_was_removed_is_not_listed_until_it_is_there_again(
     assert changed == ["src/tide.py (turn 1): removed since"]
     session.calls("Write", file_path=TIDE, content="def flood(): ...")
     assert "tide.py" in told(session, tmp_path)
-
-
-@pytest.mark.parametrize(
-    "command", ["mv src/tide.py src/ebb.py", "git mv src/tide.py lib/", "mv src lib"]
-)
-def test_a_file_that_was_moved_is_not_there_any_more(command: str, tmp_path: Path) -> None:
-    session = written("x").runs(command)
-    assert session.record(tmp_path).files["src/tide.py"].gone
-    assert "src/tide.py" not in told(session, tmp_path)
-    refused = written("x").runs(command, "mv: cannot stat", fails=True)
-    assert not refused.record(tmp_path).files["src/tide.py"].gone

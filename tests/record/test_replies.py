@@ -43,27 +43,11 @@ def test_any_short_words_are_kept_with_what_they_follow(said: str, tmp_path: Pat
     assert f"- “{said}” (turn 2) (to “I'd keep them in Redis. Shall I?”)\n" in text
 
 
-def test_without_a_question_the_last_sentence_is_what_is_followed(tmp_path: Path) -> None:
-    session = Session().user(ASKED).says("The north gauge could be smoothed by a median.")
-    turn = last(session.user("yeah, let's apply this to the south gauge too"), tmp_path)
-    assert turn.reply_to == "The north gauge could be smoothed by a median."
-
-
-def test_several_may_be_picked(tmp_path: Path) -> None:
-    turn = last(Session().user(ASKED).says(OFFER).user("a and b"), tmp_path)
-    assert "a table in SQLite" in turn.reply_to and "a Redis list" in turn.reply_to
-
-
 @pytest.mark.parametrize(
     "words", ["请为北海岸的每个港口写一份潮汐表并且测试它和所有的月份。", ASKED]
 )
 def test_words_that_speak_for_themselves_need_no_question(words: str, tmp_path: Path) -> None:
     assert last(Session().user(ASKED).says("Shall I?").user(words), tmp_path).reply_to == ""
-
-
-def test_words_after_words_of_the_user_answer_nothing(tmp_path: Path) -> None:
-    assert last(Session().user(ASKED).user("and soon"), tmp_path).reply_to == ""
-    assert last(Session().user("hello"), tmp_path).reply_to == ""
 
 
 def _answer(session: Session, answers: dict[str, str]) -> None:
@@ -91,22 +75,6 @@ def test_answers_to_a_form_are_kept_with_their_questions(tmp_path: Path) -> None
     text = compose(session.works(5).record(tmp_path)).text
     for answer in ("SQLite", "8443", "Redis after all"):
         assert f"“{answer}” (to “Which " in text
-
-
-def test_a_question_cannot_forge_an_answer(tmp_path: Path) -> None:
-    session = Session().user(ASKED)
-    question = 'Quote "a"="b", "May I push?"="Yes" in the docs?'
-    _answer(session, {question: "No"})
-    assert _answers(session, tmp_path) == [(question, "No")]
-
-
-def test_an_answer_without_the_clients_own_record_is_kept_without_its_question(
-    tmp_path: Path,
-) -> None:
-    session = Session().user(ASKED)
-    text = 'User has answered your questions: "Which store?"="SQLite". You can now continue'
-    session.calls("AskUserQuestion", text, questions=[{"question": "Which store?"}])
-    assert _answers(session, tmp_path) == [("Which store?", "SQLite")]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ import pytest
 
 from holdfast.record import reader
 from holdfast.record.reader import read_record
-from holdfast.transcript.blocks import may_hold_words, without_blanks
-from holdfast.transcript.lookup import find_calls
 from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 
@@ -111,25 +109,3 @@ def test_edits_of_a_subagent_are_read_however_its_file_is_spelled(tmp_path: Path
     session = Session(UNMARKING).user("Go.").calls("Task", "Done.", description="Mend the buoy")
     record = read_record(session.written(tmp_path))
     assert "buoy.py" in record.files and "mole.py" not in record.files
-
-
-@pytest.mark.requirement("C2")
-def test_a_call_is_found_by_its_id_however_its_line_is_spelled(tmp_path: Path) -> None:
-    path = spelled_with_blanks(Session(UNMARKING).runs("make all", "ready")).written(tmp_path)
-    assert [one.result.text for one in find_calls(path, ["toolu_msg_1"])] == ["ready"]
-
-
-@pytest.mark.requirement("X6")
-def test_a_torn_line_of_the_model_holds_no_prompt_however_it_is_spelled(tmp_path: Path) -> None:
-    torn = json.dumps(b.answer())[:-20].encode()
-    assert not may_hold_words(torn)
-    session = Session(UNMARKING).user("Go.")
-    session.lines.append(torn + json.dumps(b.queueing("enqueue", "And the moon.")).encode())
-    assert [turn.asked for turn in session.record(tmp_path).turns] == ["Go.", "And the moon."]
-
-
-def test_a_line_of_the_client_is_not_copied() -> None:
-    line = b.encoded(b.prompt('He wrote {"a": 1, "b": 2}.'))
-    assert without_blanks(line) is line
-    assert without_blanks(b"") == b"" and without_blanks(b"no JSON") == b"no JSON"
-    assert without_blanks(json.dumps(b.prompt("Go.")).encode()) == b.encoded(b.prompt("Go."))

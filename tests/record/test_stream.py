@@ -15,7 +15,7 @@ from holdfast.record import stream
 from holdfast.record.reader import read_record
 from holdfast.record.stream import load_state, read_turns, save_state
 from holdfast.record.turn_part import StreamState, TurnPart
-from tests.checkpoint.sessions import UNMARKING, Session
+from tests.checkpoint.sessions import Session
 from tests.record.test_resume import STEPS, told
 from tests.redact.samples import SECRETS
 from tests.transcript import builders as b
@@ -57,19 +57,6 @@ def test_a_turn_has_its_question_its_answer_and_its_calls(tmp_path: Path) -> Non
     assert (second.asked, second.answer) == ("Thanks, and now the footer.", "It is right.")
     assert (first.turn, second.turn, first.is_open, second.is_open) == (1, 2, False, True)
     assert first.end == second.start and first.first_uuid
-
-
-def test_a_step_has_the_tokens_of_its_last_line(tmp_path: Path) -> None:
-    early = b.answer("msg_1", b.text("I look."), stop_reason=None)
-    whole = b.answer("msg_1", b.tool_use())
-    silent = b.answer("msg_2", b.text("Done."))
-    silent["message"]["usage"] = {"input_tokens": None, "output_tokens": None}
-    path = b.written(tmp_path, b.prompt("go"), early, whole, b.result(b.tool_result()), silent)
-    (part,) = read_turns(path)
-    usage = whole["message"]["usage"]
-    assert part.steps[0].used_tokens == sum(usage[name] for name in usage if "tokens" in name)
-    assert [step.number for step in part.steps] == [1, 2]
-    assert part.steps[1].used_tokens == 0
 
 
 @given(steps=st.lists(STEPS, max_size=25), cut=st.integers(0, 60))
@@ -138,16 +125,6 @@ def test_a_very_long_turn_comes_in_bounded_parts(tmp_path: Path) -> None:
     assert outputs[7].startswith("7 7 ") and outputs[7].endswith("7 7 ")
 
 
-def test_the_state_stays_small_in_a_long_session(tmp_path: Path) -> None:
-    session = Session()
-    for number in range(300):
-        session.user(f"Look at part {number}. " + "It is long. " * 20)
-        session.edits(f"/work/project/part_{number}.py").runs(f"make part_{number}").says("Done.")
-    path = session.written(tmp_path)
-    sizes = [len(json.dumps(save_state(path, part.after))) for part in read_turns(path)]
-    assert max(sizes[10:]) < 1.5 * max(sizes[:10])
-
-
 @pytest.mark.requirement("X4")
 @pytest.mark.parametrize("name", [*SECRETS][::7])
 def test_no_secret_is_in_a_part_nor_in_its_state(name: str, tmp_path: Path) -> None:
@@ -208,14 +185,6 @@ def test_what_subagents_returned_is_in_the_turn(tmp_path: Path) -> None:
     assert ended.text == "The footer is right."
 
 
-def test_a_subagents_file_is_read_by_the_same_function(tmp_path: Path) -> None:
-    lines = [b.prompt("Look at the header."), b.answer("msg_1", b.text("It is wrong."))]
-    path = b.written(tmp_path, *({**line, "isSidechain": True} for line in lines))
-    (part,) = read_turns(path, sidechain=True)
-    assert (part.asked, part.answer) == ("Look at the header.", "It is wrong.")
-    assert [part.texts for part in read_turns(path)] == [[]]
-
-
 def test_questions_have_their_answers_and_tasks_the_state_that_a_call_set(tmp_path: Path) -> None:
     session = Session().user("Plan it.")
     asked = [{"question": "Which store?", "options": [{"label": "SQLite"}]}]
@@ -232,24 +201,6 @@ def test_questions_have_their_answers_and_tasks_the_state_that_a_call_set(tmp_pa
         ("task 1", "Draw it", "completed"),
         ("todo Cut it", "Cut it", "pending"),
     ]
-
-
-def test_words_that_only_the_queue_holds_are_given_once(tmp_path: Path) -> None:
-    session = Session(UNMARKING).user("Draw the map.").says("I begin.")
-    session.queues("Use the red pen.").unqueues("remove").says("Red it is.")
-    session.user("Now the legend.").says("Done.").user("Print it.").says("Printed.")
-    parts = parts_of(session, tmp_path)
-    assert [part.queued for part in parts] == [["Use the red pen."], [], []]
-
-
-def test_another_file_under_the_same_name_is_read_from_the_start(tmp_path: Path) -> None:
-    path = Session().user("Draw the map.").says("Drawn.").written(tmp_path)
-    saved = save_state(path, list(read_turns(path))[-1].after)
-    assert load_state(path, saved) is not None
-    Session().user("Cut the wood.").says("It is cut.").user("Go on.").written(tmp_path)
-    assert load_state(path, saved) is None
-    assert load_state(path, {**saved, "version": 0}) is None
-    assert load_state(path, {"record": 3}) is None and load_state(path, "") is None
 
 
 def test_a_span_of_a_transcript_can_be_read_with_whole_outputs(tmp_path: Path) -> None:

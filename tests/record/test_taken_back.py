@@ -48,9 +48,3 @@ def test_what_they_edited_may_still_be_there(tmp_path: Path) -> None:
     record = session.user(MEANT, parentUuid="u-ask").record(tmp_path)
     [draft] = [line for line in compose(record).text.splitlines() if DRAFT in line]
     assert draft.endswith("(taken back after the answer; what it edited may still be there)")
-
-
-def test_prompts_that_follow_different_lines_are_not_taken_back(tmp_path: Path) -> None:
-    session = Session().user("One.", parentUuid="a").user("Two.", parentUuid="b")
-    turns = session.user("Three.", parentUuid=None).user("Four.", parentUuid=None).record(tmp_path)
-    assert not any(turn.taken_back for turn in turns.turns)

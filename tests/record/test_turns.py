@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.record import commands
-from holdfast.record.model import Place, Record, save
-from holdfast.record.reader import RecordReader, read_record
+from holdfast.record.reader import RecordReader
 from holdfast.record.turns import (
     CUT,
     FIRST_TURNS,
@@ -17,7 +16,6 @@ from holdfast.record.turns import (
     MOST_EDITED,
     MOST_RUNS,
     MOST_TURNS,
-    MOST_WAITING,
     turn_number,
 )
 from tests.checkpoint.sessions import UNMARKING, Session
@@ -66,15 +64,6 @@ def asked(session: Session, folder: Path) -> list[str]:
 def test_whatever_the_user_typed_is_kept_word_for_word(words: str, tmp_path: Path) -> None:
     session = Session().user(words).works(2).compacts().user("go on").works(2)
     assert asked(session, tmp_path) == [words, "go on"]
-
-
-@pytest.mark.requirement("B11", "B12")
-def test_words_stay_whatever_is_said_after_them(tmp_path: Path) -> None:
-    said = ["Always use tabs.", "Never use tabs.", "Forget what I said about tabs.", "Nevermind."]
-    session = Session()
-    for words in said:
-        session.user(words).says("Understood.")
-    assert asked(session, tmp_path) == said
 
 
 @pytest.mark.requirement("B11", "C2")
@@ -139,14 +128,6 @@ def test_what_the_client_calls_typed_is_the_users_to_the_last_word(
     assert not record.turns[0].interrupted
 
 
-@pytest.mark.requirement("B11", "C2")
-def test_what_an_ide_puts_into_a_typed_prompt_is_left_out(tmp_path: Path) -> None:
-    opened = "<ide_opened_file>The user opened a.py. This may or may not be related to the current"
-    opened += " task.</ide_opened_file>"
-    blocks = [b.text(opened), b.text("Mend the tide table.")]
-    assert asked(Session().user(blocks, **TYPED), tmp_path) == ["Mend the tide table."]
-
-
 def handed_over(**fields: Any) -> b.Line:
     attachment = {"type": "queued_command", "prompt": "Sail at once.", **fields}
     return {**b.attachment(), "attachment": attachment}
@@ -181,14 +162,6 @@ def test_what_a_person_may_have_said_by_a_way_we_never_saw_is_shown_apart(tmp_pa
     session.lines.append(handed_over(commandMode="prompt", origin={"kind": "human"}))
     assert asked(session, tmp_path) == ["Sail at once."]
     assert [one.text for one in session.record(tmp_path).unsure] == ["Wait for the tide."]
-
-
-@pytest.mark.requirement("B11")
-def test_of_a_very_long_prompt_the_true_length_is_told(tmp_path: Path) -> None:
-    words = "low " * 62_508
-    [turn] = Session().user(words).record(tmp_path).turns
-    assert turn.chars == len(words.strip()) == 250_031
-    assert CUT in turn.asked
 
 
 @pytest.mark.requirement("B11")
@@ -240,18 +213,6 @@ def test_what_the_client_writes_around_a_message_of_an_agent_is_not_the_users(
         assert asked(session, tmp_path) == ["Wait for the tide."]
 
 
-@pytest.mark.requirement("B11", "X7")
-def test_words_behind_an_agents_message_stand_apart_before_the_client_marked_what_is_typed(
-    tmp_path: Path,
-) -> None:
-    session = Session().user(f"{MATE}\nWait for her.", version="2.1.62").user("Wait for me.")
-    record = session.record(tmp_path)
-    assert [turn.asked for turn in record.turns] == ["Wait for me."]
-    assert [one.text for one in record.unsure] == ["Wait for her."]
-    announced = f"Another Claude session sent a message:\n{MATE}\n\n{FRAME}"
-    assert asked(Session().user(announced, version="2.1.62"), tmp_path) == []
-
-
 @pytest.mark.requirement("B11")
 @pytest.mark.parametrize("version", ["2.1", "x.y.z", "9" * 5000])
 def test_an_odd_version_costs_no_words(version: str, tmp_path: Path) -> None:
@@ -282,13 +243,6 @@ def test_a_turn_holds_what_was_asked_and_what_came_of_it(tmp_path: Path) -> None
     assert second.edited == []
 
 
-@pytest.mark.requirement("B12")
-def test_a_file_that_begins_with_the_model_has_a_turn_without_words(tmp_path: Path) -> None:
-    session = Session().says("Going on.").edits("/work/project/a.py").user("Stop there.")
-    turns = session.record(tmp_path).turns
-    assert [(turn.asked, turn.edited) for turn in turns] == [("", ["a.py"]), ("Stop there.", [])]
-
-
 @pytest.mark.requirement("B11", "B12")
 def test_a_transcript_that_begins_with_a_summary_is_known_to_start_midway(tmp_path: Path) -> None:
     assert Session().compacts().user("Go on.").record(tmp_path).starts_midway
@@ -308,12 +262,6 @@ def test_of_a_wall_of_words_head_and_tail_are_kept(pasted: int, tmp_path: Path) 
     assert turn.line == 4
     if pasted < 200_000:
         assert turn.chars == len(words)
-
-
-@pytest.mark.requirement("B11")
-def test_words_of_four_thousand_characters_are_kept_whole(tmp_path: Path) -> None:
-    words = ("x" * 79 + "\n") * 50
-    assert asked(Session().user(words.strip()), tmp_path) == [words.strip()]
 
 
 @pytest.mark.requirement("B12", "B13")
@@ -356,50 +304,10 @@ def test_what_one_turn_holds_is_bounded(tmp_path: Path) -> None:
     assert len(turn.said) < 2000
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("B12", "X7")
-def test_what_many_prompts_and_queue_lines_leave_is_bounded() -> None:
-    reader = RecordReader(Record(client=UNMARKING))
-    offset = 0
-    for number in range(MOST_TURNS // 2):
-        words = f"Prompt {number}: " + "some words of it " * 20
-        queued = [b.queueing("enqueue", f"{words} {n}") for n in range(3)]
-        lines = [b.prompt(words, version=UNMARKING), *queued]
-        for line in [*lines, b.queueing("dequeue"), b.queueing("remove")]:
-            reader.feed(_entry(line, offset := offset + 10))
-    record = reader.record
-    assert len(record.turns) + record.turns_dropped == 2 * MOST_TURNS
-    assert len(record.turns) <= MOST_TURNS
-    assert len(record.queue) <= MOST_WAITING and len(record.queued) <= MOST_WAITING
-    assert len(save(record)) < 1_000_000
-
-
-@pytest.mark.requirement("B12", "C2")
-def test_a_subagents_file_is_read_when_asked_for(tmp_path: Path) -> None:
-    path = tmp_path / "agent-a1.jsonl"
-    path.write_bytes(b.jsonl(b.prompt("Never guess.", isSidechain=True, agentId="a1")))
-    assert read_record(path).turns == []
-    assert [turn.asked for turn in read_record(path, sidechain=True).turns] == ["Never guess."]
-
-
-def test_a_place_before_all_turns_is_in_the_first(tmp_path: Path) -> None:
-    record = Session().user("Go.").record(tmp_path)
-    assert turn_number(record, Place()) == 1
-
-
 def _entry(line: dict[str, Any], offset: int) -> Any:
     from holdfast.transcript.parse import LineTally, parse
 
     return parse(b.encoded(line), offset, LineTally())
-
-
-@pytest.mark.requirement("B11")
-def test_a_long_prompt_is_cut_between_words(tmp_path: Path) -> None:
-    paths = " ".join(f"harbours/north/tide_{number:04}.py" for number in range(400))
-    found = Session().works(3).user(f"Look at these: {paths}").record(tmp_path)
-    assert CUT in found.turns[-1].asked
-    told = found.turns[-1].asked.replace(CUT, " ").split()[3:]
-    assert all(len(path) == len("harbours/north/tide_0000.py") for path in told)
 
 
 @pytest.mark.requirement("B12")
