@@ -38,7 +38,7 @@ def compacted(folder: Path, summary: str) -> str:
 def test_no_way_of_showing_a_brief_shows_a_secret(
     command: Command, more: list[str], tmp_path: Path
 ) -> None:
-    path = compacted(tmp_path, f"Summary: the push with {TOKEN} of curl is done, no host resolved.")
+    path = compacted(tmp_path, f"Summary: curl met {TOKEN}, and no host resolved.")
     run = CliRunner().invoke(command, ["--transcript", path, *more])
     assert run.exit_code == 0 and "Always push with [redacted" in run.stdout
     assert "ghp_a1B2" not in run.stdout
