@@ -55,15 +55,6 @@ def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
 
 
 @pytest.mark.requirement("R7")
-@pytest.mark.parametrize("data", [b"", b"no header", b"[]\nx", b'{"version": 9}\nx', b"{" * 9_999])
-def test_a_file_that_is_not_ours_is_no_output(data: bytes) -> None:
-    output_id = _kept("x")
-    Path(outputs.folder(), f"{output_id}.txt").write_bytes(data)
-    with pytest.raises(NoOutput):
-        outputs.load(output_id)
-
-
-@pytest.mark.requirement("R7")
 def test_one_never_takes_the_place_of_another() -> None:
     output_id = _kept("first")
     with pytest.raises(NotStored):

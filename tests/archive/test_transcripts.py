@@ -267,12 +267,6 @@ def test_a_path_that_is_not_the_clients_has_no_place(source: str) -> None:
     assert transcripts.place_of(source) == ""
 
 
-def test_when_time_is_up_the_rest_waits() -> None:
-    a_session("s1")
-    assert save_in_turn(ROOM, -1) == SaveResult(left=1)
-    assert save_all(ROOM).written == 1
-
-
 def test_while_another_process_saves_nothing_is_saved_twice() -> None:
     a_session("s1")
     with hold_archive():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,33 +23,6 @@ while not select.select([sys.stdin], [], [], 0.01)[0]:
     sync(store)
 store.close()
 """
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A1", "A4", "S1")
-def test_several_that_take_in_the_same_at_once_take_it_in_once(
-    store: Store, store_url: str, tmp_path: Path
-) -> None:
-    for number in range(6):
-        script = ScriptedSession(tmp_path, f"s{number}")
-        script.prompt()
-        for agent in ("a1", "a2"):
-            script.works(agent)
-        for _ in range(40):
-            script.call()
-        script.says("done")
-
-    def take_in(_: int) -> None:
-        own = Store.open(store_url)
-        sync(own)
-        own.close()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(take_in, range(4)))
-    found = rows_of(store)
-    assert len(found["actions"]) == 6 * (40 + 4)
-    assert {row["total_tools_used"] for row in found["sessions"]} == {44}
-    assert len(found["subtasks"]) == 12
 
 
 @pytest.mark.nightly

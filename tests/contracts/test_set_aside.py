@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.repair import rebuild
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata
-from holdfast.wire import places
 from tests.contracts.faulty_sessions import (
     FAULTS,
     a_working_session,
@@ -78,15 +76,6 @@ def test_twenty_faulty_sessions_stop_no_other(store: Store, tmp_path: Path) -> N
     assert FAULTY in set_aside.load()
 
 
-def test_a_folder_whose_name_no_database_takes_stops_no_session(
-    store: Store, tmp_path: Path
-) -> None:
-    script = a_working_session(tmp_path, "s1")
-    Path(os.fsdecode(os.fsencode(places.windows()) + b"/\xff/main")).mkdir(parents=True)
-    sync(store)
-    assert _calls(store) == {"s1": script.calls}
-
-
 def test_a_rebuild_goes_on_past_faulty_sessions(
     store: Store, store_url: str, tmp_path: Path
 ) -> None:
@@ -118,14 +107,6 @@ def _make_due() -> None:
     for source, failed in set_aside.load().items():
         set_aside.remove(source)
         set_aside.add(source, failed.error, failed.failed_ms - set_aside.LONGEST_WAIT_MS)
-
-
-def test_waits_grow_up_to_an_hour_and_end_when_the_clock_is_set_back() -> None:
-    failed = [set_aside.FailedSource("x", 0, 1_000, tries) for tries in (1, 2, 3, 50)]
-    assert [one.next_try_ms - 1_000 for one in failed] == [60_000, 120_000, 240_000, 3_600_000]
-    assert failed[0].is_waiting(1_000)
-    assert not failed[0].is_waiting(61_000)
-    assert not failed[0].is_waiting(999)
 
 
 def test_a_database_that_fails_sets_no_source_aside(store: Store, tmp_path: Path) -> None:

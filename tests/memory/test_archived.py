@@ -44,13 +44,6 @@ def test_a_result_keeps_its_id_when_the_client_deletes_the_transcript(project: P
     assert not whole.gone
 
 
-def test_while_the_client_has_its_own_nothing_is_found_twice(project: Path) -> None:
-    a_session(project, "s1", *TALK)
-    save_all(ROOM)
-    found = recall("blue pipeline", project=str(project)).found
-    assert len([one for one in found if "blue pipeline" in one.item.text]) == 1
-
-
 def test_a_subagents_words_are_found_in_its_copy(project: Path) -> None:
     path = a_session(project, "s1", *TALK)
     own = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
@@ -77,12 +70,3 @@ def test_a_segment_leads_back_to_the_archived_turns(project: Path) -> None:
     whole = expand(found[0].id, project=str(project))
     assert "port 5544" in whole.text
     assert any("from the copy" in note for note in whole.notes)
-
-
-def test_a_removed_copy_is_forgotten_by_the_next_search(project: Path) -> None:
-    path = a_session(project, "s1", *TALK)
-    save_all(ROOM)
-    path.unlink()
-    assert recall("blue pipeline", project=str(project)).found
-    transcripts.remove(transcripts.find_session("s1"))
-    assert not recall("blue pipeline", project=str(project)).found

@@ -115,18 +115,6 @@ def test_a_folder_of_the_users_is_an_embedder_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("M2")
-@pytest.mark.parametrize("content", [None, b"", b"not a model"])
-def test_a_folder_without_a_model_says_so(tmp_path: Path, content: bytes | None) -> None:
-    from holdfast.memory import onnx
-
-    if content is not None:
-        for name in (onnx.MODEL, onnx.TOKENIZER):
-            (tmp_path / name).write_bytes(content)
-    with pytest.raises(NoEmbedder, match=r"holds no|cannot be used"):
-        embedders.open_embedder(str(tmp_path))
-
-
-@pytest.mark.requirement("M2")
 def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(
     endpoint: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch
 ) -> None:

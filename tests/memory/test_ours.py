@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.sections import PLAN_MODE
-from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
@@ -47,30 +43,6 @@ def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project
         ]
     for query in ("decided", "stub linters", "batch", "session before", "walrus", "broke"):
         assert matched(project, query) == [], query
-
-
-@pytest.mark.requirement("M2")
-def test_what_a_checkpoint_says_for_want_of_words_is_not_found(project: Path) -> None:
-    sections = {
-        "In Progress": [PLAN_MODE, "last call: Bash `holdfast search 'boat'`"],
-        "Why Changed": ["turn 1: “paint the boat”"],
-        "Next Steps": ["nothing open: last asked “the boat”", "[ ] moor the boat"],
-        "Git": ["git: on branch boat"],
-        "Commands": ["`holdfast search 'boat'`", "`make boat`"],
-    }
-    keep(
-        Document(
-            created=datetime(2026, 3, 1, tzinfo=UTC),
-            trigger="manual",
-            project=str(project),
-            session_id="s1",
-            sections=sections,
-        )
-    )
-    [said] = matched(project, "boat")
-    assert "`make boat`" in said and "[ ] moor the boat" in said
-    for ours in ("holdfast search", "branch", "open", "mode"):
-        assert matched(project, ours) == [], ours
 
 
 def _asked_us(name: str, given: dict[str, str]) -> list[dict[str, object]]:

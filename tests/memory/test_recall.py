@@ -12,7 +12,7 @@ from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync_project
-from tests.memory.transcripts import a_memory, a_session, said
+from tests.memory.transcripts import a_session, said
 from tests.segment.library_builders import a_segment, kept
 
 TALK = (
@@ -129,16 +129,6 @@ def test_a_segment_that_only_quotes_its_turns_is_no_second_result(project: Path)
     assert [one.id for one in found if one.kind == "segment"] == ["segment-s1_seg_2"]
     alone = recall("blue pipeline", project=str(project), kinds=("segment",)).found
     assert len(alone) == 2, "who asks for the kind gets both"
-
-
-@pytest.mark.requirement("M2")
-def test_what_is_deleted_at_its_source_is_not_found_any_more(project: Path) -> None:
-    path = a_session(project, "s1", *TALK)
-    memory = a_memory(project, "deploys", "The freeze begins on Thursday.")
-    assert [one.kind for one in recall("freeze Thursday", project=str(project)).found] == ["memory"]
-    memory.unlink()
-    path.unlink()
-    assert recall("freeze Thursday pipeline", project=str(project)).found == []
 
 
 @pytest.mark.requirement("M3")

@@ -184,16 +184,6 @@ def test_a_shipped_segment_leads_to_a_transcript_of_its_project_and_to_no_other(
         assert words in expanded
 
 
-@pytest.mark.requirement("U3", "M6")
-def test_where_nothing_is_known_nothing_that_cannot_help_is_advised(tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    nothing = run("lighthouse", "--project", str(tmp_path / "new")).stderr
-    assert "nothing to search yet" in nothing and "--fill" not in nothing
-    assert "--all-projects" in nothing
-    everywhere = run("zzzunknownzzz", "--keyword", "--all-projects").stderr
-    assert "Nothing found" in everywhere and "--all-projects" not in everywhere
-
-
 def _a_project(folder: Path, text: str) -> Path:
     """A project with one session, in whose folder nobody has searched."""
     folder.mkdir()
@@ -224,14 +214,6 @@ def test_a_search_of_every_project_finds_sessions_newer_than_an_index(
         found = run(colour, "--all-projects", "--keyword")
         assert (found.exit_code == 0) is (name == "s2")
     assert "note: not brought up to date: 1 project; search again for all" in found.stderr
-
-
-@pytest.mark.requirement("M2", "U3")
-@pytest.mark.parametrize("words", ["", '"', "\U0001f642"])
-def test_a_query_without_a_word_is_an_error_and_finds_nothing(words: str) -> None:
-    said = CliRunner().invoke(holdfast_command, ["search", words])
-    assert (said.exit_code, said.stdout) == (2, "")
-    assert "a word or a number" in said.stderr
 
 
 @pytest.mark.requirement("U3")

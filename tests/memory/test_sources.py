@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.write import keep
 from holdfast.memory import engines, turns
-from holdfast.memory import locations as here
 from holdfast.memory.expand import expand
 from holdfast.memory.item import PIECE_CHARS, Item, pieces
 from holdfast.memory.recall import recall
@@ -103,25 +102,6 @@ def test_a_fact_from_before_two_compactions_is_found_and_leads_to_its_turns(proj
     [first, *_] = found(project, "vault opens")
     assert first.uuids == ("s1-0", "b0")
     assert "4711" in expand(first.id, project=str(project)).text
-
-
-@pytest.mark.requirement("M2")
-def test_commands_and_the_ends_of_results_are_found_with_the_words_they_belong_to(
-    project: Path,
-) -> None:
-    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make seal"}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "otter " * 400 + "heron end"}
-    lines = [
-        *said("s1", "build it", "I will build it now."),
-        a_line("assistant", [call], 3, "s1"),
-        a_line("user", [result], 4, "s1"),
-    ]
-    written(project, "s1", lines)
-    for word in ("seal", "otter", "heron"):
-        [first, *_] = found(project, word)
-        assert first.sayings == ["build it", "I will build it now."]
-        assert (first.first_turn, first.last_turn) == (1, 2)
-        assert first.uuids == ("s1-0", "s1-4")
 
 
 @pytest.mark.requirement("M2", "M6")
@@ -278,34 +258,6 @@ def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> No
     store.close()
     [first] = found(project, "anchor")
     assert (first.kind, first.by, first.text) == ("message", 'agent "a1"', "the anchor is stuck")
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("M2")
-def test_without_a_store_none_is_made_nor_its_library_loaded(project: Path) -> None:
-    a_session(project, "s1", "hello there", "Hello.")
-    code = (
-        "import sys; from holdfast.memory.recall import recall\n"
-        f"recall('hello', project={str(project)!r})\n"
-        "print(*(m for m in ('sqlalchemy', 'numpy', 'onnxruntime', 'click') if m in sys.modules))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == []
-    assert not Path(places.home(), "holdfast.db").exists()
-
-
-@pytest.mark.requirement("M5")
-def test_each_project_has_an_index_of_its_own_and_all_can_be_asked(
-    project: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "q"
-    other.mkdir()
-    a_session(project, "s1", "the kettle is hot", "Yes.")
-    a_session(other, "s2", "the kettle is cold, cold", "No.")
-    sync_project(str(other))
-    assert {one.session for one in found(project, "kettle")} == {"s1"}
-    assert {one.session for one in found(project, "kettle", everywhere=True)} == {"s1", "s2"}
-    assert len(here.index_files()) == 2
 
 
 @pytest.mark.requirement("M3")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from holdfast.memory import turns
 from holdfast.memory.recall import recall
 from tests.memory.transcripts import a_line, a_session, said, written
 
@@ -96,18 +95,3 @@ def test_a_turn_is_one_result_with_what_was_asked_and_what_came_of_it(project: P
     assert first.title == "measure every pier"
     assert first.item.sayings[0] == "measure every pier"
     assert first.item.sayings[-1] == "Pier 8 is measured."
-
-
-@pytest.mark.requirement("M2", "X7")
-@pytest.mark.parametrize("cut", range(1, 7))
-def test_reading_on_in_the_middle_of_a_turn_gives_what_reading_at_once_gives(
-    tmp_path: Path, cut: int
-) -> None:
-    path = tmp_path / "s1.jsonl"
-    lines = [json.dumps(line) + "\n" for line in asked_by_tool()]
-    path.write_text("".join(lines[:cut]))
-    first = turns.read(str(path), "")
-    path.write_text("".join(lines))
-    second = turns.read(str(path), first.state)
-    kept = [one for one in first.items if one.position < second.start]
-    assert [*kept, *second.items] == list(turns.read(str(path), "").items)

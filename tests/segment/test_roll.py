@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.segment import disk, library, tiers
-from holdfast.segment.formats import Queue
 from holdfast.segment.tiers import RollReport
 from tests.checkpoint.sessions import Session
-from tests.segment.library_builders import DAY_MS, NOW_MS
+from tests.segment.library_builders import NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, works_on
 
 FULL, FULLER = 0.65, 0.85
@@ -89,41 +88,12 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("R2")
-def test_archives_older_than_thirty_days_keep_their_summary(tmp_path: Path) -> None:
-    session = a_session(TABLE, MAIL, COLOUR, steps=16)
-    _rolled(session.written(tmp_path))
-    _rolled(session.works(12).written(tmp_path), FULLER)
-    assert library.cold()[0].key_files
-    later = NOW_MS + 31 * DAY_MS
-    assert _rolled(session.works(12).written(tmp_path), FULL, later).pruned == 0  # 50 turns
-    report = _rolled(session.works(40).written(tmp_path), FULL, later)
-    assert report.pruned == 1
-    [one] = library.cold()
-    assert TABLE in one.compressed_content
-    assert one.key_files == one.key_decisions == []
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("R1", "R4", "X6")
 def test_nothing_is_compressed_twice(transcript: Path) -> None:
     first = _rolled(transcript)
     again = _rolled(transcript, force=True)
     assert again.compressed == []
     assert again.turn == first.turn
-
-
-@pytest.mark.requirement("R4", "X6")
-def test_a_queue_of_a_newer_version_is_left_alone_and_said(
-    transcript: Path, own_home: Path
-) -> None:
-    disk.save_queue("s-1", Queue(version=9))
-    path = own_home / ".holdfast/segments/queue/s-1_pending.json"
-    before = path.read_bytes()
-    report = _rolled(transcript)
-    assert "newer Holdfast" in report.errors[0]
-    assert library.warm() == []
-    assert path.read_bytes() == before
 
 
 @pytest.mark.slow
@@ -140,17 +110,6 @@ def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> N
     assert sum(int(count) for count, *_ in told) == 2
     assert all(errors == "[]" for _, errors in told)
     assert len(library.warm()) == 2
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R4")
-def test_sessions_do_not_mix(tmp_path: Path) -> None:
-    for name in ("s-1", "s-2"):
-        (tmp_path / name).mkdir()
-        path = a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path / name)
-        tiers.roll(str(path), session_id=name, project=f"/{name}", used_ratio=0.7, now_ms=NOW_MS)
-    assert len(library.warm("/s-1")) == len(library.warm("/s-2")) == 2
-    assert len({one.segment_id for one in library.warm()}) == 4
 
 
 @pytest.mark.requirement("R3", "X7")

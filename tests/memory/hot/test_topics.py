@@ -148,27 +148,6 @@ def test_the_client_s_own_files_are_read_as_they_are(project: str, memory: Path)
 
 
 @pytest.mark.requirement("M1")
-@pytest.mark.parametrize(
-    ("text", "note"),
-    [
-        ("no head at all\n", "no front matter"),
-        ("---\nname: x\nnever closed\n", "front matter without an end"),
-        ("---\nname: x\ntype: sometype\n---\nbody\n", "unknown type"),
-        ("---\n: : :\n\x00\n---\n", ""),
-        ("", "no front matter"),
-    ],
-)
-def test_a_broken_head_makes_a_topic_all_the_same(
-    project: str, memory: Path, text: str, note: str
-) -> None:
-    (memory / "odd.md").write_text(text)
-    [one] = topics(project)
-    assert note in one.note
-    assert not one.is_ours
-    assert one.name in ("odd", "x")
-
-
-@pytest.mark.requirement("M1")
 def test_a_link_is_not_followed_and_nothing_is_written_through_one(
     project: str, memory: Path, tmp_path: Path
 ) -> None:
@@ -258,22 +237,6 @@ def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file
         longer = TopicIndex(theirs).put(file, text)
         assert TopicIndex(longer).line_of(file) == text
         assert TopicIndex(longer).without(file) == theirs
-
-
-@pytest.mark.requirement("M1")
-@pytest.mark.parametrize("kind", ["unreadable", "a link", "a folder", "another case"])
-def test_a_name_is_taken_by_whatever_has_it(project: str, memory: Path, kind: str) -> None:
-    there = memory / ("Prefer-RUFF.md" if kind == "another case" else "prefer-ruff.md")
-    if kind == "a link":
-        there.symlink_to(memory / "nowhere")
-    elif kind == "a folder":
-        there.mkdir()
-    else:
-        there.write_text("theirs")
-        there.chmod(0o000 if kind == "unreadable" else 0o600)
-    about = there.lstat()
-    assert add(project).file == "prefer-ruff-2.md"
-    assert (there.lstat().st_ino, there.lstat().st_size) == (about.st_ino, about.st_size)
 
 
 @pytest.mark.requirement("M1", "X4")
