@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from pathlib import Path
 
 import pytest
 
+from holdfast.files import lock
 from holdfast.memory import background
-from holdfast.memory.locations import index_file
+from holdfast.memory.locations import index_file, root
+from holdfast.memory.recall import recall
 from holdfast.memory.sync import index_status
 from holdfast.wire import places
 from tests.memory.transcripts import a_session
@@ -29,11 +31,23 @@ def test_one_project_that_cannot_be_indexed_holds_up_no_other(
 
 
 @pytest.mark.requirement("X3")
-def test_one_process_of_a_machine_makes_vectors_at_a_time() -> None:
-    first = background._take_lock()
-    assert first >= 0
-    assert background._take_lock() == -1
-    os.close(first)
-    second = background._take_lock()
-    assert second >= 0
-    os.close(second)
+def test_one_process_of_a_machine_makes_vectors_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "LOOK_SECONDS", 0.01)
+    looked = threading.Event()
+    filler = background.Filler(lambda: [looked.set() or "/p"][:0])
+    with lock.hold_file(f"{root()}/{background.LOCK}"):
+        filler.start()
+        assert not looked.wait(0.1)
+    assert looked.wait(20)
+    filler.stop(20)
+
+
+@pytest.mark.slow  # it loads the model
+@pytest.mark.usefixtures("one_model")
+@pytest.mark.requirement("M2")
+def test_a_look_takes_in_what_is_new_and_makes_its_vectors(tmp_path: Path) -> None:
+    a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
+    background.Filler(lambda: [str(tmp_path)]).look()
+    told = index_status(str(tmp_path))
+    assert (told.items, told.vectors, told.missing) == (1, 1, 0)
+    assert recall("boat departure", project=str(tmp_path)).mode == "hybrid"

@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.memory import embedders, engines, sync
 from holdfast.memory.embedders import NoEmbedder
-from holdfast.memory.recall import recall
+from holdfast.memory.recall import BY_MEANING_ALONE, recall
 from holdfast.memory.sync import sync_project
 from holdfast.settings import load
 from tests.memory.transcripts import a_session
@@ -223,3 +223,30 @@ def test_the_model_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> Non
     )
     assert run.stdout.strip() == "(1, 384)"
     assert list(tmp_path.rglob("*")) == []
+
+
+@loads_the_model
+@pytest.mark.usefixtures("one_model")
+@pytest.mark.requirement("M2")
+def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
+    talk = ("can we speed up the nightly job?", "The overnight export takes eleven minutes now.")
+    a_session(tmp_path, "s1", "which colour has the logo?", "A dark green.", *talk)
+    before = recall("slow batch process after dark", project=str(tmp_path), limit=1)
+    assert before.mode == "keyword"
+    assert any("by words only so far" in note for note in before.notes)
+    told: list[tuple[int, int]] = []
+    done = sync.fill_vectors(
+        engines.open_index(str(tmp_path)),
+        embedders.current_embedder(),
+        report=lambda *n: told.append(n),
+    )
+    assert (done, told) == ((2, 0), [(2, 0)])
+    after = recall("slow batch process after hours", project=str(tmp_path), limit=1)
+    assert after.mode == "hybrid"
+    [first] = after.found
+    assert all(words in first.text for words in talk)
+    assert after.found[0].rank.vector > 0
+    lost = recall("nocturnal task duration", project=str(tmp_path), limit=2)
+    assert BY_MEANING_ALONE in lost.notes
+    assert BY_MEANING_ALONE not in recall("logo", project=str(tmp_path), limit=1).notes
+    assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"

@@ -20,7 +20,6 @@ from contextlib import suppress
 from holdfast.files import lock
 from holdfast.memory import embedders, engines, locations, sync
 from holdfast.memory.embedders import Embedder, NoEmbedder
-from holdfast.memory.index import Index
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -58,13 +57,9 @@ class Filler:
     def _run(self) -> None:
         _step_back()
         while not self._over.wait(LOOK_SECONDS):
-            lock = _take_lock()
-            if lock < 0:
-                continue
-            try:
-                self.look()
-            finally:
-                os.close(lock)
+            with suppress(OSError), lock.hold_file(f"{locations.root()}/{LOCK}", 0) as is_ours:
+                if is_ours:
+                    self.look()
 
     def look(self) -> None:
         makes_vectors = time.monotonic() >= self._vectors_at
@@ -84,24 +79,17 @@ class Filler:
 
     def _bring_up(self, project: str, makes_vectors: bool) -> None:
         index = engines.open_index(locations.resolve(project))
-        self._take_in(index)
+        done = sync.IndexSync(left=1, items=1)
+        while done.left and done.items and self._may_go_on():
+            done = sync.sync_index(index, seconds=AT_ONCE_SECONDS)
         embedder = _embedder() if makes_vectors and index.counts().missing else None
-        left = 1 if embedder else 0
-        while embedder and left and self._may_go_on():
+        filled = sync.Filled(done=1, left=1 if embedder else 0)
+        while embedder and filled.done and filled.left and self._may_go_on():
             began = time.monotonic()
-            done, left = sync.fill_vectors(
+            filled = sync.fill_vectors(
                 index, embedder, seconds=AT_ONCE_SECONDS, is_over=self._is_over
             )
-            if not done:
-                return
             self._over.wait(time.monotonic() - began)
-
-    def _take_in(self, index: Index) -> None:
-        while self._may_go_on():
-            done = sync.sync_index(index, seconds=AT_ONCE_SECONDS)
-            # nothing was added: the remaining sources cannot be read
-            if not done.left or not done.items:
-                return
 
     def _may_go_on(self) -> bool:
         if self._idle is not None:
@@ -131,15 +119,3 @@ def _embedder() -> Embedder | None:
         return embedders.current_embedder()
     except NoEmbedder:
         return None  # keyword search needs none, and every answer reports that it is missing
-
-
-def _take_lock() -> int:
-    """Return a descriptor that holds the lock, or -1."""
-    try:
-        fd = lock.open_file(f"{locations.root()}/{LOCK}")
-    except OSError:
-        return -1
-    if lock.acquire(fd):
-        return fd
-    os.close(fd)
-    return -1

@@ -135,20 +135,15 @@ def note_access(segment_id: str, now_ms: int) -> None:
     """Count an access, which raises the relevance. Other tools' segments stay unchanged; a failed
     write is only logged."""
     try:
-        _note_access(segment_id, now_ms)
+        with disk.hold_segments():
+            path = location(segment_id)
+            if segment := _load(path) if path else None:
+                segment.access_count += 1
+                segment.last_accessed = formats.stamp(now_ms)
+                segment.relevance_score = formats.score(segment, now_ms)
+                _put(path, segment)
     except (NotStored, StoreBusy) as error:
         log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {error}")
-
-
-def _note_access(segment_id: str, now_ms: int) -> None:
-    with disk.hold_segments():
-        path = location(segment_id)
-        one = _load(path) if path else None
-        if one is not None:
-            one.access_count += 1
-            one.last_accessed = formats.stamp(now_ms)
-            one.relevance_score = formats.score(one, now_ms)
-            _put(path, one)
 
 
 def keep(one: Compressed, now_ms: int) -> Compressed:
