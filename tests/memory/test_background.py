@@ -34,7 +34,12 @@ def test_one_project_that_cannot_be_indexed_holds_up_no_other(
 def test_one_process_of_a_machine_makes_vectors_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "LOOK_SECONDS", 0.01)
     looked = threading.Event()
-    filler = background.Filler(lambda: [looked.set() or "/p"][:0])
+
+    def projects() -> list[str]:
+        looked.set()
+        return []
+
+    filler = background.Filler(projects)
     with lock.hold_file(f"{root()}/{background.LOCK}"):
         filler.start()
         assert not looked.wait(0.1)
