@@ -47,11 +47,8 @@ ALIASES: Final = {
 
 def find(model_id: str) -> Model:
     """The row for a model id as it is written in transcripts, payloads or command lines."""
-    name = model_id.strip().lower()
-    wide = name.endswith("[1m]")
-    stem = name.removesuffix("[1m]")
-    stem = ALIASES.get(stem, stem)
-    stem = stem[stem.find("claude-") :] if "claude-" in stem else stem  # cloud names have a prefix
+    wide = model_id.strip().lower().endswith("[1m]")
+    stem = _stem(model_id)
     fits = [row for row in MODELS if _fits(row.prefix, stem + ("[1m]" if wide else ""))]
     row = max(fits, key=lambda row: len(row.prefix), default=UNKNOWN)
     if wide and row.window_tokens < LARGE:
@@ -61,12 +58,16 @@ def find(model_id: str) -> Model:
 
 def canonical(model_id: str) -> str:
     """The name without date, `[1m]` and a cloud's prefix, as Claude Code's settings use it."""
-    stem = model_id.strip().lower().removesuffix("[1m]")
-    stem = ALIASES.get(stem, stem)
-    stem = stem[stem.find("claude-") :] if "claude-" in stem else stem
-    stem = stem.split("@")[0].split(":")[0].removesuffix("-v1")
+    stem = _stem(model_id).split("@")[0].split(":")[0].removesuffix("-v1")
     name, _, last = stem.rpartition("-")
     return name if len(last) == 8 and last.isdecimal() else stem
+
+
+def _stem(model_id: str) -> str:
+    """The full name without `[1m]` and the prefix of a cloud."""
+    stem = model_id.strip().lower().removesuffix("[1m]")
+    stem = ALIASES.get(stem, stem)
+    return stem[stem.find("claude-") :] if "claude-" in stem else stem
 
 
 def _fits(prefix: str, name: str) -> bool:

@@ -103,6 +103,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     if block.is_error and is_rejection(tool, entry.data):
         _rejected(record, call, block.text, place)
         calls.undo_command(record, call.what)
+    elif block.is_error and looks_rejected(entry.data):  # of a server, or in its words
+        turns.add_unsure(record, [refusal_words(block.text)], place)
     elif block.is_error and tool in (ASKED, "ExitPlanMode"):
         calls.drop_questions(record, call)
     return call

@@ -174,12 +174,10 @@ def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowF
         overhead = history.overhead_tokens(
             state.transcript, sidechain=bool(state.agent_id), density=density
         )
-    first = _announced(state.transcript) if end.basis == "none" else Announced()
+    model, version = _announced(state.transcript) if end.basis == "none" else ("", "")
     return WindowFacts(
-        model=inert(end.model or past.model, 200) or state.model or first.model,
-        client_version=inert(end.version or past.version, 200)
-        or state.client_version
-        or first.version,
+        model=inert(end.model or past.model, 200) or state.model or model,
+        client_version=inert(end.version or past.version, 200) or state.client_version or version,
         density=density,
         stated_window=end.window_tokens
         or (window if isinstance(window, int) else 0)
@@ -188,21 +186,14 @@ def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowF
     )
 
 
-class Announced(NamedTuple):
-    """What the first lines of a transcript say of the model and the client, before any answer."""
-
-    model: str = ""
-    version: str = ""
-
-
-def _announced(transcript: str) -> Announced:
+def _announced(transcript: str) -> tuple[str, str]:
+    """Model and version of the client, as the first lines say them before any answer."""
     try:
         with os.fdopen(places.open_regular(transcript), "rb") as file:
             head = file.read(HEAD_BYTES)
     except (OSError, ValueError):
-        return Announced()
-    found = [_value(head, name) for name in (b"modelId", b"version")]
-    return Announced(*found)
+        return "", ""
+    return _value(head, b"modelId"), _value(head, b"version")
 
 
 def _value(head: bytes, name: bytes) -> str:

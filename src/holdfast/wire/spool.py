@@ -138,7 +138,7 @@ def lines(folder: str) -> list[SpoolLine]:
 
 
 def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
-    """The last few lines: what parallel calls left behind a moment ago. None if the spool is not a
+    """The last few lines: what parallel calls left behind a moment ago. No line if it is not a
     plain file."""
     try:
         fd = places.open_regular(os.path.join(folder, "spool"))
