@@ -9,13 +9,15 @@ from random import Random
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from holdfast.cli.main import holdfast_command
 from holdfast.client import compaction_limit, limit_settings
 from holdfast.record.stream import read_turns
 from holdfast.transcript.entries import Answer, Boundary, Prompt, Result, Summary
 from holdfast.transcript.lookup import compactions, find_calls, session_id
 from holdfast.transcript.reader import Reader, read, read_at
-from holdfast.wire import tail
+from holdfast.wire import log, tail
 from tests.hot.hooks import fire, to_model
 
 from .rollouts import SESSION, Rollout, compressed
@@ -79,6 +81,11 @@ def test_an_encrypted_summary_is_said_to_be_unreadable(tmp_path: Path) -> None:
     path = a_session().compacts("").written(tmp_path)
     [summary] = [one.text for one in read(path) if isinstance(one, Summary)]
     assert "cannot be read" in summary
+    refused = CliRunner().invoke(holdfast_command, ["lost", "--transcript", str(path)]).exception
+    assert "nobody can say what it holds" in str(refused)
+    own: dict[str, Any] = {"cwd": str(tmp_path), "model": "gpt-5.2-codex"}
+    fire("PostCompact", path, session=SESSION, trigger="auto", compact_summary="", **own)
+    assert "not found in the summary" not in Path(log.path()).read_text()
 
 
 def test_the_window_is_as_full_as_the_newest_answer_says(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from holdfast.cli.terminal import paint, say
 from holdfast.client.agents import session_of
 from holdfast.events import summary_report
 from holdfast.text.numbers import counted, short
+from holdfast.transcript import lookup
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -77,6 +78,11 @@ def _no_compaction(state: State) -> NoCompaction:
         else "come back after the first compaction; `holdfast brief` shows what it would restore"
     )
     name = inert(state.session_id[:8]) or path
+    if lookup.compactions(path, sidechain=bool(state.agent_id)).count:
+        words = f"session {name} was compacted, and the client's summary cannot be read"
+        return NoCompaction(
+            f"{words}: nobody can say what it holds", "`holdfast brief` shows what is restored"
+        )
     return NoCompaction(f"session {name} has not been compacted, so there is no summary", hint)
 
 

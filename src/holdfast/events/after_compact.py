@@ -22,6 +22,7 @@ from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip
+from holdfast.transcript import ENCRYPTED
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
@@ -88,7 +89,8 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         state.restored = _restored_words(state.restored, 0)
         return "", {}
     state.compactions = max(state.compactions, record.compactions_now)
-    items = measure(summary, record, nearness())
+    is_readable = summary not in ("", ENCRYPTED)
+    items = measure(summary, record, nearness()) if is_readable else []
     first, second_half = printed_brief.read(moment.folder, state.compacting_ms)
     given = f"{first}\n{second_half}"
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
@@ -106,6 +108,8 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     second = brief.text if brief.lines else ""
     not_found = sum(not item.is_found for item in items)
     state.restored = _restored_words(restored, not_found)
+    if not is_readable:
+        return second, {}
     counts = {"number": state.compactions, "items": len(items), "not_found": not_found}
     return second, {**counts, "restored": not_found - len(missing(items, f"{given}\n{second}"))}
 

@@ -16,8 +16,8 @@ ADDED = "hook_additional_context"
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """Its place in the file, and what the model got: the summary, as the client wrote it, and the
-    briefs of our hooks."""
+    """Its place in the file, and what the model got: the summary, as the client wrote it, unless
+    that is encrypted, and the briefs of our hooks."""
 
     offset: int
     at: str
@@ -41,7 +41,8 @@ def read_compactions(path: str | os.PathLike[str], *, sidechain: bool) -> Iterat
             if last is not None and last.summary is not None:
                 yield last
                 last = None
-            last = replace(last or Compaction(entry.offset, entry.timestamp), summary=entry.text)
+            last = last or Compaction(entry.offset, entry.timestamp)
+            last = replace(last, summary=entry.text if entry.is_readable else None)
         elif last is not None and isinstance(entry, Attachment) and entry.kind == ADDED:
             briefs = (text for text in _texts(entry) if f"<{TAG}" in text)
             last = replace(last, given=(*last.given, *briefs))

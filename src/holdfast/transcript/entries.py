@@ -13,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from holdfast.transcript import ENCRYPTED
 from holdfast.transcript.blocks import (
     AnyBlock,
     Image,
@@ -285,6 +286,10 @@ class Summary(Entry, frozen=True, gc=False):
     @property
     def text(self) -> str:
         return self.message.text
+
+    @property
+    def is_readable(self) -> bool:
+        return self.text != ENCRYPTED
 
 
 class Boundary(Entry, frozen=True, gc=False):
