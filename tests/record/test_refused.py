@@ -136,3 +136,12 @@ def test_words_against_a_call_of_a_server_stand_apart(tool: str, tmp_path: Path)
     record = session.says("It stopped.").record(tmp_path)
     assert [turn.asked for turn in record.turns] == ["Read it."]
     assert [one.text for one in record.unsure] == ["Use the replica."]
+
+
+@pytest.mark.requirement("B11", "X7")
+def test_the_answer_to_a_question_of_a_server_stands_apart(tmp_path: Path) -> None:
+    session = Session().user("Draw it.")
+    session.calls("mcp__conductor__AskUserQuestion", "Colour: green, please", question="Colour?")
+    record = session.says("Green it is.").record(tmp_path)
+    assert [turn.asked for turn in record.turns] == ["Draw it."]
+    assert [one.text for one in record.unsure] == ["Colour: green, please"]

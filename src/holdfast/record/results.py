@@ -98,6 +98,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         tasks.add_task(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text, place)
+    elif tool.endswith(f"__{ASKED}") and not block.is_error:  # of a server, which may invent it
+        turns.add_unsure(record, [block.text], place)
     elif tool == "ExitPlanMode" and not block.is_error:
         turns.add_answer(record, PLAN_ASKED + call.what, "approved", place)
     if block.is_error and is_rejection(tool, entry.data):
