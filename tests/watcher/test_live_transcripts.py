@@ -13,6 +13,7 @@ from holdfast.watcher.watch import Watch
 from holdfast.window.state import lock_state
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log, places
+from tests.agents.rollouts import SESSION
 from tests.watcher.machine import Machine, looked
 
 
@@ -147,3 +148,15 @@ def test_a_transcript_elsewhere_is_watched_once_its_hooks_reported(
     path.touch()
     machine.agent(machine.answer(path, 5_000, cwd=str(tmp_path)), "a1")
     assert looked(watch, machine) == ["agent-a1", "s9"]
+
+
+@pytest.mark.requirement("U12")
+def test_another_agents_transcript_is_that_of_the_session_its_hooks_reported(
+    watch: Watch, machine: Machine, tmp_path: Path
+) -> None:
+    path = tmp_path / f"rollout-2026-11-19T06-00-00-{SESSION}.jsonl"
+    path.touch()
+    with lock_state(places.window(SESSION)) as state:
+        state.session_id, state.transcript = SESSION, str(path)
+        state.started_ms = machine.now_ms
+    assert looked(watch, machine) == [SESSION]

@@ -142,6 +142,7 @@ CODEX = CodingAgent(
 COPILOT = CodingAgent(
     *("copilot", "Copilot", "copilot plugin uninstall", copilot.VERSION),
     folder=".copilot",
+    folder_variable="COPILOT_HOME",
     transcripts=f"{copilot.ABOVE}/*/{copilot.NAME}",
     compaction_signs=(b"compaction_complete",),
     window_tokens=128_000,
@@ -170,7 +171,7 @@ def session_of(transcript: "Path") -> str:
     """The session that a transcript's name tells."""
     if agent_of(transcript) is COPILOT:
         return transcript.parent.name
-    name = transcript.name.partition(".")[0]
+    name = transcript.name.partition(".jsonl")[0]
     return name[-SESSION_CHARS:] if agent_of(transcript) is CODEX else name
 
 

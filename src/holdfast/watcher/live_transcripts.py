@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+from holdfast.client import agents
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log
 
@@ -111,14 +113,15 @@ def _is_live(seen: Signature, now_ms: int) -> bool:
 
 
 def _parse_path(path: str, changed_ms: int) -> LiveTranscript:
-    """Parse Claude Code's names: `<session>.jsonl`, `<session>/subagents/agent-<id>.jsonl`."""
+    """Parse the name of a session's transcript, or Claude Code's
+    `<session>/subagents/agent-<id>.jsonl`."""
     folder, name = os.path.split(path)
     stem = name.removesuffix(ENDING)
     parent, last = os.path.split(folder)
     if last == "subagents" and stem.startswith("agent-"):
         session = os.path.basename(parent)  # noqa: PTH119
         return LiveTranscript(path, session, stem.removeprefix("agent-"), changed_ms)
-    return LiveTranscript(path, stem, "", changed_ms)
+    return LiveTranscript(path, agents.session_of(Path(path)), "", changed_ms)
 
 
 MAX_WARNINGS = 10_000
