@@ -151,17 +151,13 @@ def change(
         before = topic_folder.copy(path, file, now_ms) if old else ""
         did = "edited" if old else "added"
         was = topic_folder.read(path, file) if old else None
+        _point(path, new, old)  # first: a full index, or a folder that takes nothing, is found here
         if was is not None and was.data == text.encode():
             did, before = "nothing", ""
         elif old:
             topic_folder.replace(path, file, text.encode())
         else:
             topic_folder.create(path, file, text.encode())
-        try:
-            _point(path, new, old)
-        except BaseException:
-            _put_back(path, file, was)
-            raise
         return TopicChange(replace(new, in_index=True), did, str(path / file), before)
 
 
@@ -233,10 +229,3 @@ def _point(path: Path, new: MemoryTopic, old: MemoryTopic | None) -> None:
 def _unpointed(data: bytes, old: MemoryTopic) -> bytes:
     index = TopicIndex(data)
     return index.without(old.file) if index.line_of(old.file) == topic.pointer(old) else data
-
-
-def _put_back(path: Path, file: str, was: topic_folder.FolderFile | None) -> None:
-    if was is None:
-        topic_folder.remove(path, file)
-    else:
-        topic_folder.replace(path, file, was.data)
