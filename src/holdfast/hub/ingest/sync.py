@@ -82,10 +82,8 @@ class IngestResult:
 
 
 def read_position(connection: Connection, source: str) -> Position:
-    return connection.scalar(_POSITION, {"source": source}) or {}
-
-
-_POSITION = sa.select(positions.c.position).where(positions.c.source == sa.bindparam("source"))
+    query = sa.select(positions.c.position).where(positions.c.source == source)
+    return connection.scalar(query) or {}
 
 
 def ingest_batch(
@@ -262,13 +260,10 @@ def written_at(connection: Connection, sources: Sequence[str]) -> dict[str, int]
 
 def read_positions(store: Store, sources: Sequence[str] = ()) -> dict[str, Position]:
     """Return the position of each source; with a few `sources`, only theirs are read."""
-    few = {"sources": list(sources)} if 0 < len(sources) <= FEW_SOURCES else None
-    query = _POSITIONS if few is None else _POSITIONS_OF
-    return store.read(lambda c: {name: found or {} for name, found in c.execute(query, few)})
-
-
-_POSITIONS = sa.select(positions.c.source, positions.c.position)
-_POSITIONS_OF = _POSITIONS.where(positions.c.source.in_(sa.bindparam("sources", expanding=True)))
+    query = sa.select(positions.c.source, positions.c.position)
+    if 0 < len(sources) <= FEW_SOURCES:
+        query = query.where(positions.c.source.in_(sources))
+    return store.read(lambda c: {name: found or {} for name, found in c.execute(query)})
 
 
 def _ingest_source(

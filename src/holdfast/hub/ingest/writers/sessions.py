@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -96,7 +95,7 @@ def update_times(
 
 
 def _update_project(connection: Connection, record: RecordedProject) -> None:
-    row = first(connection, _PROJECT, {"id": record.id})
+    row = _locked(connection, projects, record.id)
     if row is None:
         return
     changes: Row = {
@@ -111,29 +110,20 @@ def _update_project(connection: Connection, record: RecordedProject) -> None:
     _change(connection, projects, row, changes)
 
 
-_PROJECT = (
-    sa.select(projects).where(projects.c.id == sa.bindparam("id")).with_for_update(key_share=True)
-)
-_SESSION = (
-    sa.select(sessions).where(sessions.c.id == sa.bindparam("id")).with_for_update(key_share=True)
-)
+def _locked(connection: Connection, table: sa.Table, row_id: str) -> Row | None:
+    query = sa.select(table).where(table.c.id == row_id).with_for_update(key_share=True)
+    return first(connection, query)
 
 
 def _change(connection: Connection, table: sa.Table, row: Row, changes: Row) -> None:
     """Set what differs."""
     new = {name: value for name, value in changes.items() if row[name] != value}
     if new:
-        connection.execute(_update(table), {"of": row["id"], **new})
-
-
-@cache
-def _update(table: sa.Table) -> sa.Update:
-    """Return a statement that sets the columns it is given."""
-    return sa.update(table).where(table.c.id == sa.bindparam("of"))
+        connection.execute(sa.update(table).where(table.c.id == row["id"]).values(new))
 
 
 def _update_session(connection: Connection, record: RecordedSession, totals: Counter[str]) -> None:
-    row = first(connection, _SESSION, {"id": record.id})
+    row = _locked(connection, sessions, record.id)
     if row is None:
         return
     ended = _end_ms(row["ended_ms"], record)
@@ -248,7 +238,7 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
         "used_tokens": record.used_tokens,
         "updated_ms": at_ms,
     }
-    before = first(connection, _WINDOW, _names(record))
+    before = _window(connection, record)
     if before is None or before["health"] is None or not at_ms < before["updated_ms"] <= now_ms:
         put(connection, windows, ("session_id", "agent_id"), row)
         capacity.announce(connection, row)
@@ -281,14 +271,14 @@ def write_compaction(connection: Connection, record: RecordedCompaction) -> None
         "updated_ms": record.at_ms,
         **freed,
     }
-    before = first(connection, _WINDOW, _names(record))
+    before = _window(connection, record)
     if before is None or _is_newer(record, before):
         keys = ["session_id", "agent_id"]
         connection.execute(upsert(connection, windows, keys, window, freed))
     if record.agent_id:
         return
     mine = sessions.c.id == record.session_id
-    session = first(connection, sa.select(sessions).where(mine).with_for_update(key_share=True))
+    session = _locked(connection, sessions, record.session_id)
     if session is not None and _is_newer(record, session):
         summary = {"compact_summary": record.summary} if record.summary else {}
         connection.execute(sa.update(sessions).where(mine).values({**freed, **summary}))
@@ -305,17 +295,10 @@ def _is_newer(record: RecordedCompaction, row: Row) -> bool:
     return (record.count, record.at_ms) >= (row["compact_count"] or 0, row["compacted_ms"] or 0)
 
 
-_WINDOW = (
-    sa.select(windows)
-    .where(
-        windows.c.session_id == sa.bindparam("session"), windows.c.agent_id == sa.bindparam("agent")
-    )
-    .with_for_update(key_share=True)
-)
-
-
-def _names(record: RecordedWindow | RecordedCompaction) -> dict[str, str]:
-    return {"session": record.session_id, "agent": record.agent_id}
+def _window(connection: Connection, record: RecordedWindow | RecordedCompaction) -> Row | None:
+    of_agent = windows.c.session_id == record.session_id, windows.c.agent_id == record.agent_id
+    query = sa.select(windows).where(*of_agent).with_for_update(key_share=True)
+    return first(connection, query)
 
 
 def write_audit(connection: Connection, records: Iterable[RecordedEvent]) -> list[Row]:
