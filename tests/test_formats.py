@@ -97,7 +97,7 @@ def _output(folder: Path) -> Path:
 
 def _read_output(folder: Path) -> object:
     try:
-        return outputs.load("out-0123abcd").text
+        return outputs.load("out-0123abcd")
     except NoOutput:
         return None
 

@@ -32,12 +32,6 @@ AROUND = 2
 LONGEST_FOUND_LINE = 400
 
 
-class Output(NamedTuple):
-    id: str
-    about: dict[str, Any]  # tool, session_id, project, at_ms
-    text: str
-
-
 def is_output(word: str) -> bool:
     return _ID.fullmatch(word) is not None
 
@@ -57,24 +51,24 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
     small_files.put_new(_path(output_id), data)  # refuses to take another's place
 
 
-def load(output_id: str) -> Output:
+def load(output_id: str) -> str:
+    """Return the text of an output."""
     if not is_output(output_id):
         raise NoOutput(f"{output_id[:40]!r} is not the id of an output")
     data = places.read_small(_path(output_id), MOST_BYTES)
     head, _, text = data.partition(b"\n")
     try:
-        about = json.loads(head)
-        if about["version"] != VERSION:
+        if json.loads(head)["version"] != VERSION:
             raise NoOutput(f"{output_id} was written by another version of Holdfast")
     except (ValueError, TypeError, KeyError, RecursionError):
         raise NoOutput(f"there is no output {output_id}, or not any more") from None
-    return Output(output_id, about, text.decode("utf-8", "replace"))
+    return text.decode("utf-8", "replace")
 
 
 def find_ids(start: str) -> list[str]:
     """The ids that begin with `start`."""
-    names = (path.rpartition("/")[2].removesuffix(".txt") for _, _, path in _list_outputs())
-    return sorted(name for name in names if name.startswith(start))
+    names = small_files.stems(folder(), ".txt")
+    return [name for name in names if is_output(name) and name.startswith(start)]
 
 
 def prune(days: float, most_bytes: int, now: float) -> int:
@@ -92,14 +86,10 @@ def prune(days: float, most_bytes: int, now: float) -> int:
 
 def _list_outputs() -> list[tuple[float, int, str]]:
     found = []
-    try:
-        with os.scandir(folder()) as entries:
-            for entry in entries:
-                if is_output(entry.name.removesuffix(".txt")):
-                    at = entry.stat(follow_symlinks=False)
-                    found.append((at.st_mtime, at.st_size, entry.path))
-    except OSError:
-        pass
+    for output_id in find_ids("out-"):
+        with suppress(OSError):
+            about = os.lstat(_path(output_id))
+            found.append((about.st_mtime, about.st_size, _path(output_id)))
     return found
 
 

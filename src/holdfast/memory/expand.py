@@ -87,7 +87,7 @@ def expand(
 def _read(word: str, project: str) -> FullText:
     """Read the whole text, and behind a comma where it is from."""
     if outputs.is_output(word):
-        return FullText(word, "output", outputs.load(word).text, "")
+        return FullText(word, "output", outputs.load(word), "")
     if lookup.is_id(word):
         return _result(word, project)
     if segment := library.find(word):
