@@ -159,4 +159,4 @@ def test_another_agents_transcript_is_that_of_the_session_its_hooks_reported(
     with lock_state(places.window(SESSION)) as state:
         state.session_id, state.transcript = SESSION, str(path)
         state.started_ms = machine.now_ms
-    assert looked(watch, machine) == [SESSION]
+    assert [one.session_id for one in watch.look(machine.after(30))] == [SESSION]
