@@ -94,14 +94,6 @@ def test_tokens_a_client_counts_are_an_estimate_and_start_anew_after_a_reset(
     assert (reset["current_usage"], reset["compact_count"]) == (0, 1)
 
 
-@pytest.mark.requirement("S2")
-def test_neither_tracking_nor_a_reset_changes_a_reading(api: TestClient, store: Store) -> None:
-    a_window(store, agent_id="a")
-    body = {"agent_id": "a", "session_id": "s1", "tool_name": "Read", "output_size": 35_000}
-    api.post("/api/tokens/track", json=body)
-    assert api.post("/api/capacity/a/reset").json()["current_usage"] == 140_000
-
-
 @pytest.mark.requirement("G10")
 def test_health_tells_the_fullest_window_without_a_token(api: TestClient, store: Store) -> None:
     a_window(store)
@@ -135,27 +127,3 @@ def test_an_orchestrator_asks_whose_window_a_task_fits_into(api: TestClient, sto
     assert api.get("/api/context/health").json()["agents"][0]["fits"] is None
     one = api.get("/api/context/health/a1?fits=150301").json()["room"]
     assert (one["fits"], one["zone"]) == (False, "green")
-
-
-@pytest.mark.requirement("G10")
-def test_of_an_unknown_agent_nobody_knows_what_fits(api: TestClient) -> None:
-    unknown = api.get("/api/context/health/nobody?fits=1").json()["room"]
-    assert (unknown["fits"], unknown["room_tokens"], unknown["status"]) == (None, None, "unknown")
-    assert api.get("/api/context/health?fits=-1").status_code == 400
-    assert api.get("/api/context/health").json() == {"agents": [], "count": 0}
-
-
-@pytest.mark.requirement("G10")
-def test_what_clients_count_is_placed_by_the_settings(
-    api: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    body = {"agent_id": "a1", "session_id": "s1", "tool_name": "Read", "input_size": 140_000}
-    api.post("/api/tokens/track", json=body)
-    assert api.get("/api/capacity/a1").json()["zone"] == "green"
-    lower = {"zone_yellow": "0.01", "zone_orange": "0.02", "zone_red": "0.03", "watch_at": "0.02"}
-    for name, share in lower.items():
-        monkeypatch.setenv(f"HOLDFAST_{name.upper()}", share)
-    api.post("/api/tokens/track", json={**body, "input_size": 0})
-    assert api.get("/api/capacity/a1").json()["zone"] == "red"
-    [agent] = api.get("/api/context/health").json()["agents"]
-    assert agent["status"] == "context_high"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sys
 import threading
 import time
 from http.client import HTTPException
@@ -16,7 +15,7 @@ import pytest
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
-from tests.api.live import Live, a_url, as_process, until
+from tests.api.live import Live, as_process, until
 from tests.stores import a_postgres
 
 pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
@@ -119,25 +118,3 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
 from holdfast.cli.main import main
 main()
 """
-
-
-def test_a_full_disk_is_said_and_costs_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """No file may grow beyond a megabyte and a half: neither the database nor its log."""
-    url = a_url(tmp_path / "holdfast.db")
-    with as_process(url, program=[sys.executable, "-c", FULL]) as live:
-        with Writers(live, "full") as writers:
-            until(lambda: 503 in writers.statuses)
-        more = (
-            live.post("/api/projects", {"path": f"/w/one/more/{n}", "name": "x" * 190_000})
-            for n in range(20)
-        )  # the log may have been emptied meanwhile: then there is room for a few
-        refused = next(one for one in more if one.status == 503)
-        assert "disk" in refused.json()["error"]
-        assert "free some space" in refused.json()["try_next"]
-        assert live.get("/api/projects").status == 200, "reading goes on"
-        assert live.kill(signal.SIGTERM) == 0
-    assert len(writers.acknowledged) > 20
-    _assert_all_there(url, writers.acknowledged)
-    assert not list(tmp_path.glob("*damaged*"))
-    with as_process(url) as live:
-        assert live.post("/api/projects", {"path": "/w/again"}).status == 201

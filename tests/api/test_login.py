@@ -8,14 +8,14 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api import address, login, pages
+from holdfast.api import login, pages
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.login import Tickets
 from holdfast.settings import secret_file
@@ -171,19 +171,6 @@ def _overhear(listener: socket.socket, reply: bytes, told: list[bytes]) -> None:
         wire.settimeout(PATIENCE_SECONDS)
         told.append(wire.recv(65536))
         wire.sendall(reply)
-
-
-@pytest.mark.requirement("U5", "X5")
-def test_of_two_that_begin_at_once_the_later_asks_the_first(tmp_path: Path) -> None:
-    port = _free_port()
-    with ExitStack() as running:
-
-        def late() -> None:
-            first = as_process(a_url(tmp_path / "a.db"), port=port, given_token=False)
-            running.enter_context(first)
-            address.bind(address.Address("127.0.0.1", port))
-
-        assert "/ui/#/login?ticket=" in login.link_or_serve(port, late)
 
 
 @pytest.mark.requirement("U5", "X5")

@@ -121,22 +121,6 @@ def test_a_field_that_does_not_fit_is_named(api: TestClient, field: str, value: 
     assert any(name.startswith(field) for name in answer.json()["details"])
 
 
-@pytest.mark.requirement("A2", "S2")
-@pytest.mark.parametrize(
-    "asked", [{"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"since": "then"}, {"topic": "no"}]
-)
-def test_a_question_that_does_not_fit_is_refused(api: TestClient, asked: dict[str, Any]) -> None:
-    answer = api.get("/api/messages/b", params=asked)
-    assert (answer.status_code, answer.json()["error"]) == (400, "Invalid query parameters")
-
-
-@pytest.mark.requirement("A2", "S2")
-def test_an_unknown_project_is_not_found(api: TestClient) -> None:
-    body = {**HELLO, "project_id": "e0c5b1f8-0000-4000-8000-000000000000"}
-    answer = api.post("/api/messages", json=body)
-    assert (answer.status_code, answer.json()) == (404, {"error": "Project not found"})
-
-
 @pytest.mark.requirement("A2")
 def test_a_registered_topic_is_accepted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_TOPICS", "api_endpoint_created, build.done")

@@ -25,16 +25,6 @@ def test_a_request_has_the_fields_clients_read(api: TestClient) -> None:
 
 
 @pytest.mark.requirement("S2")
-def test_a_request_is_found_with_its_tasks_by_wave(api: TestClient) -> None:
-    request = a_request(api)
-    for number in (3, 1):
-        post(api, "task", request_id=request["id"], wave_number=number)
-    found = api.get(f"/api/requests/{request['id']}").json()["request"]
-    assert found["id"] == request["id"]
-    assert [task["wave_number"] for task in found["tasks"]] == [1, 3]
-
-
-@pytest.mark.requirement("S2")
 def test_completing_a_request_sets_when(api: TestClient) -> None:
     where = f"/api/requests/{a_request(api, metadata={'a': 1})['id']}"
     done = api.patch(where, json={"status": "completed", "metadata": {"b": 2}}).json()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import resource
 import shutil
 import socket
@@ -70,20 +68,6 @@ def test_a_head_that_never_ends_is_given_up(
     with _connected(live) as wire:
         wire.sendall(begun)
         assert wire.recv(65536) == b""
-
-
-def test_one_that_was_answered_may_ask_again_and_must_end_that_head_too(
-    live: Live, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "HEAD_SECONDS", 0.5)
-    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=60)
-    for _ in range(3):
-        connection.request("GET", "/health")
-        assert json.loads(connection.getresponse().read())["status"] == "healthy"
-    assert connection.sock is not None
-    connection.sock.sendall(b"GET /health HTTP/1.1\r\nHo")
-    assert connection.sock.recv(65536) == b""
-    connection.close()
 
 
 IDLE = {

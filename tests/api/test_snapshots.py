@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
-from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from holdfast.hub import ids
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import agent_contexts
-from holdfast.hub.tree import snapshot_form
 from tests.contracts.session_script import ScriptedSession
 from tests.hot.hooks import fire
 
@@ -148,18 +142,6 @@ def test_a_task_that_ended_after_the_save_is_not_restored_as_running(api: TestCl
     assert "Create auth routes (running)" not in context["brief"]["content"]
 
 
-@pytest.mark.requirement("S2")
-def test_a_large_tree_is_saved_with_what_is_open_in_it(api: TestClient) -> None:
-    done = {"status": "completed", "description": "x" * 400}
-    parts = [{**done, "id": f"d{n}"} for n in range(1_000)]
-    parts.append({"id": "t1", "status": "running", "description": "the one left"})
-    tree = {"requests": [{"prompt": "p", "tasks": [{"name": "n", "subtasks": parts}]}]}
-    assert len(json.dumps(tree)) > 400_000
-    body = {"session_id": "s1", "hierarchy": tree}
-    assert api.post("/api/compact/save", json=body).status_code == 201
-    assert "the one left" in _restored(api, "s1")
-
-
 NAMES = st.sampled_from(
     (
         *("contexts", "messages", "actions", "hierarchy", "requests", "tasks", "subtasks"),
@@ -183,21 +165,3 @@ FIELDS = (
     *("context_summary", "active_tasks", "modified_files", "key_decisions", "agent_states"),
     *("wave_state", "hierarchy", "recent_messages", "recent_actions", "waves", "timestamp"),
 )
-SNAPSHOTS = st.dictionaries(st.sampled_from(FIELDS), VALUES)
-FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.mark.requirement("S2", "X7")
-@FUZZ
-@given(snapshot=SNAPSHOTS | VALUES)
-@example(snapshot={"recent_messages": [{"id": ["a", "list"], "content": "x"}]})
-def test_whatever_is_in_the_store_is_restored(api: TestClient, store: Store, snapshot: Any) -> None:
-    """Rows also come from checkpoint files and from other machines, past the checks of the API."""
-    row = {"id": ids.new(), "agent_id": "x", "agent_type": snapshot_form.SNAPSHOT}
-    now = {"session_id": "s", "role_context": snapshot, "updated_ms": 1, "status": "completed"}
-    store.write(lambda c: c.execute(sa.delete(agent_contexts)))
-    store.write(lambda c: c.execute(sa.insert(agent_contexts).values(row | now)))
-    assert "{'" not in _restored(api, "s")
-    assert api.get("/api/compact/snapshot/s").status_code == 200
-    assert api.get("/api/agent-contexts").status_code == 200
-    assert api.get("/api/context/a", params={"session_id": "s"}).status_code == 200

@@ -16,17 +16,6 @@ def test_a_subtask_has_the_fields_clients_read(api: TestClient) -> None:
 
 
 @pytest.mark.requirement("S2")
-def test_a_subtask_is_found_with_what_was_done_for_it(api: TestClient) -> None:
-    subtask = a_subtask(api)
-    action = post(api, "action", tool_name="Edit", tool_type="builtin", subtask_id=subtask["id"])
-    found = api.get(f"/api/subtasks/{subtask['id']}").json()["subtask"]
-    assert [done["id"] for done in found["actions"]] == [action["id"]]
-    assert api.delete(f"/api/subtasks/{subtask['id']}").status_code == 204
-    assert api.get(f"/api/subtasks/{subtask['id']}").json() == {"error": "Subtask not found"}
-    assert api.get("/api/actions").json()["total"] == 0
-
-
-@pytest.mark.requirement("S2")
 def test_a_change_says_what_it_became(api: TestClient) -> None:
     where = f"/api/subtasks/{a_subtask(api)['id']}"
     running = api.patch(where, json={"status": "running", "agent_id": "a"}).json()

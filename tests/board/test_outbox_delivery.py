@@ -14,7 +14,6 @@ from holdfast.window import outbox
 from holdfast.window.outbox import add_messages, take_back
 from holdfast.wire import mark, places
 from tests.board.model import Client, an_entry, hook
-from tests.builders import an_answer
 from tests.hot.hooks import window
 
 NOW = 1
@@ -64,36 +63,10 @@ def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("A3")
-def test_an_expired_message_is_dropped_and_counted(client: Client) -> None:
-    add_messages(client.folder, [an_entry(1, expires_ms=2), an_entry(2)], NOW)
-    for _ in range(3):
-        client.step()
-    assert client.times(an_entry(1)) == 0
-    assert ("id-1", "expired") in _done(client)
-    assert client.times(an_entry(2)) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A3")
 def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
     add_messages(client.folder, [an_entry(1)], NOW)
     said = [hook("PostToolUse", client.path, tool_use_id="t0") for _ in range(2)]
     assert [an_entry(1).tag in text for text in said] == [True, False]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A3")
-def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> None:
-    client = Client(tmp_path, late=False)
-    hook("PostToolUse", client.path, tool_use_id="t0")
-    add_messages(client.folder, [an_entry(1)], NOW)
-    said = 0
-    for n in range(1, 30):
-        said += an_entry(1).tag in hook("PostToolUse", client.path, tool_use_id=f"t{n - 1}")
-        with client.path.open("a") as file:
-            file.write(json.dumps(an_answer(20_000 + n, id=f"m{n}", calls=(f"t{n}",))) + "\n")
-    assert said == outbox.MOST_SAYINGS
-    assert _done(client) == [("id-1", "expired")]
 
 
 @pytest.mark.slow

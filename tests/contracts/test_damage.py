@@ -107,19 +107,6 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_takes_its_place(
     assert damage.set_aside_if_damaged(f"sqlite:///{database}") is None
 
 
-def test_a_sound_database_stays(database: Path) -> None:
-    assert damage.set_aside_if_damaged(f"sqlite:///{database}") is None
-    assert [one.name for one in database.parent.iterdir()] == ["holdfast.db"]
-
-
-def test_a_file_by_another_name_is_never_moved(tmp_path: Path) -> None:
-    diary = tmp_path / "diary.txt"
-    _no_database(diary)
-    with pytest.raises(Corrupt):
-        damage.set_aside_if_damaged(f"sqlite:///{diary}")
-    assert diary.exists()
-
-
 @pytest.mark.parametrize(
     ("words", "kind"),
     [

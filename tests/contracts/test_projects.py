@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects, requests
+from holdfast.hub.tree import projects
 from tests.contracts import parallel_threads
-from tests.contracts.trees import NOW, a_request
+from tests.contracts.trees import NOW
 
 MANY = 8
 ALL = {f"k{n}": n for n in range(MANY)}
@@ -29,14 +29,3 @@ def test_a_project_told_of_by_many_at_once_is_one_with_all_they_said(
     assert errors == []
     assert store.read(lambda c: projects.by_path(c, "/w/app"))["metadata"] == ALL
     assert store.read(lambda c: projects.list_page(c, 10, 0)).total == 1
-
-
-@pytest.mark.requirement("S2", "A4")
-def test_metadata_of_a_request_told_by_many_at_once_is_merged(store: Store, store_url: str) -> None:
-    request = a_request(store)
-    changes = [
-        partial(requests.change, request_id=request["id"], given={"metadata": {key: n}}, now_ms=NOW)
-        for key, n in ALL.items()
-    ]
-    parallel_threads.threads(store_url, changes)
-    assert store.read(lambda c: requests.get(c, request["id"]))["metadata"] == ALL

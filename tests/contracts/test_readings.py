@@ -85,20 +85,6 @@ def test_a_session_that_an_older_version_ingested_is_read_again_and_nothing_is_d
 
 
 @pytest.mark.requirement("U5")
-def test_readings_are_read_between_two_steps(store: Store) -> None:
-    _add(store, EXACT)
-    assert [one.step for one in _of(store, first_step=250, last_step=260)] == [*range(250, 261)]
-    assert store.read(lambda c: readings.bounds(c, "s1", "")) == (1, 1_023)
-    assert store.read(lambda c: readings.bounds(c, "s2", "")) is None
-    trend = store.read(lambda c: readings.trends(c, ["s1", "s2"]))
-    last = [round(1_000 * (step % 97) / 167_000, 4) for step in EXACT[-readings.TREND :]]
-    assert trend == {("s1", ""): last}
-    _add(store, range(1_024, 1_053))  # they begin a row of their own
-    grown = store.read(lambda c: readings.trends(c, ["s1"]))["s1", ""]
-    assert (len(grown), grown[:11]) == (readings.TREND, last[-11:])
-
-
-@pytest.mark.requirement("U5")
 def test_after_a_day_a_curve_keeps_its_highest_and_lowest_readings_in_a_tenth_of_the_room(
     store: Store,
 ) -> None:

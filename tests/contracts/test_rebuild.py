@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +15,7 @@ from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
 from holdfast.hub import ids
 from holdfast.hub.errors import Corrupt
-from holdfast.hub.ingest import gather
-from holdfast.hub.ingest.records import RecordBatch
-from holdfast.hub.ingest.sync import ingest_batch, read_position, sync
+from holdfast.hub.ingest.sync import sync
 from holdfast.hub.repair import rebuild
 from holdfast.hub.store import backup
 from holdfast.hub.store.store import Store
@@ -263,62 +258,3 @@ def test_a_server_that_finds_the_file_damaged_saves_what_rebuild_saves(sqlite_ur
     assert (again.read(lambda c: c.scalar(count)) or 0) > 100
     assert "rows that could still be read" in said[0]
     again.close()
-
-
-@pytest.mark.requirement("A1", "X6")
-def test_what_a_server_ingests_during_a_rebuild_is_not_lost(store: Store, tmp_path: Path) -> None:
-    """The subagent has a source of its own: its session must be forgotten once, not twice."""
-    _a_day_of_work(tmp_path)
-    sync(store)
-    before = rows_of(store, "actions", "requests", "subtasks")
-    store.changed.append(lambda: _sync_once(store))
-    rebuild.forget(store, gather.sources())
-    sync(store)
-    assert rows_of(store, "actions", "requests", "subtasks") == before
-
-
-def _sync_once(store: Store) -> None:
-    """A server that is told of the change, and looks for what is new."""
-    listeners, store.changed = store.changed, []
-    sync(store)
-    store.changed = listeners
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A1", "X6")
-def test_a_rebuild_waits_for_a_batch_that_is_being_ingested(
-    postgres_url: str, tmp_path: Path
-) -> None:
-    """Its position was read before the rebuild and is written after: the rows between were lost."""
-    store = Store.open(postgres_url)
-    told = _a_day_of_work(tmp_path)
-    sync(store)
-    told.call()
-    [source] = [one for one in gather.sources() if one.startswith("window:") and "agent" not in one]
-    before, going, forgotten = rows_of(store, "actions"), threading.Event(), threading.Event()
-
-    class Slow(list[Any]):
-        """Records that are looked at when the position was read, and no sooner."""
-
-        def __iter__(self) -> Iterator[Any]:
-            if not going.is_set():
-                going.set()
-                forgotten.wait(1)  # a rebuild that does not wait is done long before
-            return super().__iter__()
-
-    def slowly(connection: sa.Connection) -> None:
-        batch = gather.gather(source, read_position(connection, source))
-        assert batch is not None
-        ingest_batch(connection, RecordBatch(source, batch.since, batch.until, Slow(batch.records)))
-
-    with ThreadPoolExecutor(2) as pool:
-        ingesting = pool.submit(store.write, slowly)
-        assert going.wait(30)
-        forgetting = pool.submit(rebuild.forget, store, gather.sources())
-        forgetting.add_done_callback(lambda _: forgotten.set())
-        ingesting.result(30)
-        forgetting.result(30)
-    sync(store)
-    after = rows_of(store, "actions")
-    store.close()
-    assert len(after["actions"]) == len(before["actions"]) + 1

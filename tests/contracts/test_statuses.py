@@ -66,18 +66,6 @@ def test_one_that_failed_fails_its_task_and_taking_it_up_again_goes_on(store: St
     assert (_stands(store, task), _waves(store)) == (("running", None), ["running"])
 
 
-@pytest.mark.requirement("A1")
-def test_what_somebody_said_of_a_task_stands_until_a_subtask_is_taken_up(store: Store) -> None:
-    task = a_task(store, a_request(store))
-    parts = [a_subtask(store, task, status="running") for _ in range(3)]
-    store.write(lambda c: tasks.change(c, task["id"], {"status": "failed"}, NOW + 2))
-    _set(store, parts[0], "completed", NOW + 3)
-    assert _stands(store, task) == ("failed", NOW + 2)
-    store.write(lambda c: tasks.change(c, task["id"], {"status": "paused"}, NOW + 4))
-    _set(store, parts[1], "completed", NOW + 5)
-    assert _stands(store, task) == ("paused", None)
-
-
 @pytest.mark.requirement("A1", "A6")
 @pytest.mark.parametrize("by", ["close", "cleanup"])
 def test_a_session_that_ends_fails_what_was_under_way_in_it(store: Store, by: str) -> None:

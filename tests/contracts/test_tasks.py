@@ -13,14 +13,6 @@ from tests.contracts.trees import NOW, a_request, a_subtask, a_task, count_of, t
 
 
 @pytest.mark.requirement("A6", "A4")
-def test_tasks_posted_at_once_stand_in_different_waves(store: Store) -> None:
-    request = a_request(store)
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _n: a_task(store, request)["wave_number"], range(16)))
-    assert sorted(made) == list(range(16))
-
-
-@pytest.mark.requirement("A6", "A4")
 def test_tasks_ended_at_once_settle_their_wave_once(store: Store) -> None:
     request = a_request(store)
     first = [a_task(store, request, wave_number=0) for _ in range(8)]

@@ -56,15 +56,6 @@ def test_what_this_side_forgot_is_sent_again_from_the_beginning(
         assert forward(server, told).whole
 
 
-def test_a_batch_sent_twice_is_taken_once(server: TeamServer, store: Store) -> None:
-    told = _source(a=5)
-    batch = told.encode(told.gather("a", {}), {})
-    assert connection.call(server, "/api/intake", batch) == (200, {"position": {"at": 5}})
-    status, answer = connection.call(server, "/api/intake", batch)
-    assert (status, answer["position"]) == (409, {"at": 5})
-    assert store.read(arrived) == {"a": list(range(5))}
-
-
 def _unused_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as found:
         return int(found.getsockname()[1])
@@ -113,13 +104,6 @@ def test_odd_answers_mean_not_sent(answer: bytes) -> None:
         done = forward(server, _source(a=3))
     assert (done.batches, done.whole) == (0, False)
     assert connection.health(server.url).is_down(connection.now_ms())
-
-
-def test_a_server_that_stands_elsewhere_each_time_is_not_asked_forever() -> None:
-    answer = b'HTTP/1.1 409 Conflict\r\n\r\n{"error": "x", "position": {"at": 1}}'
-    with answering(answer) as server:
-        done = forward(server, _source(a=3))
-    assert "two machines" in done.words
 
 
 def test_what_the_server_refuses_holds_up_no_other_source(server: TeamServer, store: Store) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.hub import row_times
-from holdfast.hub.board import messages, outboxes
+from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import NoAnswer, TeamServer
@@ -128,25 +128,6 @@ def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
         store.close()
 
 
-def test_messages_of_this_machine_are_not_told_to_the_server(
-    server: TeamServer, client: Client, tmp_path: Path
-) -> None:
-    store = Store.open(f"sqlite:///{tmp_path / 'own.db'}")
-    try:
-        row = messages.draft("a", "task.failed", "words", row_times.now_ms(), to_agent="s1")
-        outboxes.post(store, row)
-        [turn] = message_client.turns(row_times.now_ms())
-        assert turn.to_dict()["waiting"] == []
-        client.step()
-        forward(server, LocalSource())
-        assert outbox.done_messages(client.folder), "the board here has not been told"
-        outboxes.settle(store, row_times.now_ms())
-        assert not outbox.is_there(client.folder)
-        assert store.read(lambda c: messages.list_page(c, 9, 0)).rows[0]["read_by"] == ["s1"]
-    finally:
-        store.close()
-
-
 @pytest.mark.parametrize("ahead_ms", [-3 * HOUR_MS, 3 * HOUR_MS])
 def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
     live: Process, server: TeamServer, client: Client, ahead_ms: int
@@ -192,20 +173,6 @@ def test_a_user_posts_for_agents_of_any_machine(
     client.step()
     client.step()
     assert [_times(client, one["id"]) for one in (ours, others, mine)] == [1, 0, 1]
-
-
-@pytest.mark.requirement("U3", "X7")
-def test_what_the_server_refuses_was_not_posted(
-    live: Process, server: TeamServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said = ["post", "task.failed", "words", "--team", "--everywhere"]
-    nowhere = _board(*said)
-    assert nowhere.returncode == 2 and "no team server is named" in nowhere.stderr
-    monkeypatch.setenv("HOLDFAST_SERVER", server.url)
-    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", "another-token-than-theirs")
-    refused = _board(*said)
-    assert refused.returncode == 5 and "answered 401" in refused.stderr
-    assert live.get("/api/messages").json()["total"] == 0
 
 
 def _board(*arguments: str) -> Any:

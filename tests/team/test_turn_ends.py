@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, sessions
-from holdfast.wire import mark, spool
+from holdfast.wire import mark
 from tests.api.live import TOKEN, in_thread, until
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, window
@@ -78,25 +78,3 @@ def test_during_a_long_turn_the_server_hears_of_it_each_minute(
     _touch_health(age=3_600)
     fire("PostToolUse", path, environ=team, tool_use_id="t3", tool_name="Read")
     until(lambda: _calls(store) == 3)
-
-
-def test_a_prompt_never_wakes_for_the_server(tmp_path: Path) -> None:
-    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
-    window().mkdir(parents=True)
-    mark.arm(str(window()), mark.Mark(above=60_000, owed=mark.OWED_TO_SERVER))
-    assert fire("UserPromptSubmit", path) == {}
-    assert not (window() / "state.json").exists()
-    assert [line.event for line in spool.lines(str(window()))] == ["UserPromptSubmit"]
-
-
-def test_where_no_process_can_be_started_the_hook_ends_well(tmp_path: Path) -> None:
-    from holdfast.hook import entry
-
-    def refused(*_: object, **__: object) -> int:
-        raise OSError(11, "Resource temporarily unavailable")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "posix_spawn", refused)
-        entry._tell_server("Stop")
-    log = Path(os.environ["HOLDFAST_HOME"], "guard.log").read_text()
-    assert "Resource temporarily unavailable" in log
