@@ -124,12 +124,10 @@ def _step(one: LiveSession) -> int:
 
 
 def _sizes() -> Iterator[Row]:
-    """Without fonts and without the compressed copies."""
+    """Without fonts."""
     files = [path for path in BUILT.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     every = sum(path.stat().st_size for path in files)
     yield "scripts, styles and HTML of all pages", f"{every / 1024:.0f} KB", "≤ 250 KB"
-    packed = sum(path.stat().st_size for path in BUILT.rglob("*.gz"))
-    yield "the same, compressed", f"{packed / 1024:.0f} KB", ""
 
 
 def _measured(home: Path, stack: ExitStack) -> Iterator[Row]:

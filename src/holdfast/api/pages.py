@@ -1,8 +1,6 @@
 """The dashboard's files under `/ui/`, and the policy that every answer carries.
 
-The files hold no data, so they are served without a token. Browsers may cache files with a hash in
-their names (`assets/`) for a year; the others are checked each time. If the build made compressed
-copies, they are used.
+The files hold no data, so they are served without a token.
 """
 
 from __future__ import annotations
@@ -10,9 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
 
 FOLDER = Path(__file__).parent / "dashboard"
 START, PLACE = "/", "/ui/"
@@ -26,17 +26,8 @@ HEADERS = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 )
-TYPES = {
-    ".html": "text/html",
-    ".js": "text/javascript",
-    ".css": "text/css",
-    ".json": "application/json",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".woff2": "font/woff2",
-    ".txt": "text/plain",
-}
-PACKED = {"br": ".br", "gzip": ".gz"}  # the better one first
+FOR_A_YEAR = "public, max-age=31536000, immutable"
+MISSING = "<!doctype html><title>Holdfast</title><p>Not found"
 NOT_BUILT = (
     "<!doctype html><title>Holdfast</title><p>The dashboard is not part of this installation. "
     "In a checkout, <code>make dashboard</code> builds it."
@@ -48,50 +39,31 @@ def is_page(path: str) -> bool:
     return path in (START, PLACE[:-1]) or path.startswith(PLACE)
 
 
+class Files(StaticFiles):
+    """Files with a hash in their names may be cached for a year; the others are checked each
+    time."""
+
+    async def answer(self, request: Request) -> Response:
+        name = request.path_params["path"] or "index.html"
+        try:
+            response = await self.get_response(name, request.scope)
+        except HTTPException:
+            is_built = self.lookup_path("index.html")[1] is not None
+            return HTMLResponse(MISSING if is_built else NOT_BUILT, 404)
+        is_hashed = name.startswith("assets/")
+        response.headers["Cache-Control"] = FOR_A_YEAR if is_hashed else "no-cache"
+        return response
+
+
 def join(app: FastAPI, folder: Path = FOLDER) -> None:
     """Add the page routes. They answer no data, so the API description leaves them out."""
-    methods = ["GET", "HEAD"]
-
-    async def file(request: Request) -> Response:
-        accepted = request.headers.get("accept-encoding", "")
-        return _file(folder, request.path_params["path"], accepted)
-
+    methods, files = ["GET", "HEAD"], Files(directory=folder, check_dir=False)
     app.router.routes += [
         Route(START, _to_page, methods=methods),
         Route(PLACE[:-1], _to_page, methods=methods),
-        Route(f"{PLACE}{{path:path}}", file, methods=methods),
+        Route(f"{PLACE}{{path:path}}", files.answer, methods=methods),
     ]
 
 
 async def _to_page(_request: Request) -> Response:
     return RedirectResponse(PLACE)
-
-
-def _file(folder: Path, name: str, accepted: str) -> Response:
-    path = _find_file(folder, name or "index.html")
-    if path is None:
-        return _missing(folder, name)
-    kept = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
-    headers = {"Cache-Control": kept, "Vary": "Accept-Encoding"}
-    for encoding, suffix in PACKED.items():
-        packed = path.with_name(path.name + suffix)
-        if encoding in accepted and packed.is_file():
-            headers["Content-Encoding"] = encoding
-            return FileResponse(packed, headers=headers, media_type=TYPES[path.suffix])
-    return FileResponse(path, headers=headers, media_type=TYPES[path.suffix])
-
-
-def _find_file(folder: Path, name: str) -> Path | None:
-    """Find a file of ours: of a known kind, and no link or `..` leads out of the folder."""
-    try:
-        path = (folder / name).resolve()
-        inside = path.is_relative_to(folder.resolve()) and path.suffix in TYPES
-        return path if inside and path.is_file() else None
-    except (OSError, ValueError):  # a name no file can have
-        return None
-
-
-def _missing(folder: Path, name: str) -> Response:
-    if name in ("", "index.html") and not (folder / "index.html").is_file():
-        return HTMLResponse(NOT_BUILT, 404)
-    return HTMLResponse("<!doctype html><title>Holdfast</title><p>Not found", 404)

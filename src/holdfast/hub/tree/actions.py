@@ -51,10 +51,7 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         "created_ms": now_ms,
         "keywords": keywords(given.get("input"), given.get("file_paths", ())),
     }
-    if not sessions.add_call(connection, row):
-        if path:
-            projects.meet(connection, path, now_ms)
-        sessions.begin_with_call(connection, row)
+    sessions.add_call(connection, row, path)
     connection.execute(_INSERT, row)
     agent_id = row["agent_id"] or subtask.get("agent_id")
     if agent_id and row["session_id"]:

@@ -34,6 +34,7 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
+from holdfast.hub.tree import projects as known_projects
 
 ACTIVE_MS = 30 * 60_000
 TOTALS = ("total_tools_used", "total_success", "total_errors")
@@ -66,48 +67,24 @@ def meet(
     return place
 
 
-_PROJECT = sa.bindparam("of_project", type_=sa.Text)
-_NEWER = sa.bindparam("now_ms", type_=sa.BigInteger)
-_ADD_CALL = (
-    sa.update(sessions)
-    .where(
-        sessions.c.id == sa.bindparam("of_session", type_=sa.Text),
-        _PROJECT.is_(None) | (sessions.c.project_id == _PROJECT),
-    )
-    .values(
-        seen_ms=sa.case((sessions.c.seen_ms > _NEWER, sessions.c.seen_ms), else_=_NEWER),
-        **{
-            name: sessions.c[name] + sa.bindparam(f"more_{name}", type_=sa.BigInteger)
-            for name in SUMS
-        },
-    )
-)
-
-
-def add_call(connection: Connection, action: Row) -> bool:
-    """Add a call to the sums of its session; return False if there is no such session in the
-    project of the call."""
-    if action["session_id"] is None:
-        return False
-    given = {f"more_{name}": n for name, n in _sums(action).items()}
-    given |= {"of_session": action["session_id"], "of_project": action["project_id"]}
-    given["now_ms"] = action["created_ms"]
-    return connection.execute(_ADD_CALL, given).rowcount > 0
-
-
-def begin_with_call(connection: Connection, action: Row) -> None:
-    """As `add_call`, for a session that may be new; a known one stays in its project."""
-    if action["session_id"] is None:
-        return
-    meet(connection, action["session_id"], action["project_id"], action["created_ms"])
-    add_call(connection, {**action, "project_id": None})
-
-
-def _sums(action: Row) -> dict[str, int]:
-    succeeded = action["exit_code"] == 0
-    timed = action["duration_ms"] is not None
-    numbers = (1, int(succeeded), int(not succeeded), action["duration_ms"] or 0, int(timed))
-    return dict(zip(SUMS, numbers, strict=True))
+def add_call(connection: Connection, action: Row, path: str | None = None) -> None:
+    """Add a call to the sums of its session. A new session begins with it, in the project of this
+    path; a known one stays in its project."""
+    table, failed = sessions.c, int(action["exit_code"] != 0)
+    took, now = action["duration_ms"], action["created_ms"]
+    numbers = (1, 1 - failed, failed, took or 0, int(took is not None))
+    sums = {name: table[name] + n for name, n in zip(SUMS, numbers, strict=True)}
+    seen = sa.case((table.seen_ms > now, table.seen_ms), else_=now)
+    change = sa.update(sessions).where(table.id == action["session_id"])
+    change = change.values(seen_ms=seen, **sums)
+    place = action["project_id"]
+    here = change if place is None else change.where(table.project_id == place)
+    if action["session_id"] is None or not connection.execute(here).rowcount:
+        if path:
+            known_projects.meet(connection, path, now)
+        if action["session_id"] is not None:
+            meet(connection, action["session_id"], place, now)
+            connection.execute(change)
 
 
 def find(connection: Connection, session_id: str) -> Row | None:
