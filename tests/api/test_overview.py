@@ -27,7 +27,11 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedSession:
 
 
 def _events(api: TestClient, kind: str) -> list[dict[str, Any]]:
-    found = api.get("/api/events", params={"wait": 0, "kind": kind, "limit": 1000}).json()
+    found = api.get(
+        "/api/events",
+        params={"kind": kind, "limit": 1000},
+        headers={"Accept": "application/json"},
+    ).json()
     return list(found["events"])
 
 

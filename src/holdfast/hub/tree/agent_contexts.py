@@ -22,7 +22,7 @@ from holdfast.hub.tree import projects
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.hub.tree.snapshot_form import AUTOMATIC, with_public_trigger
 from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
-from holdfast.hub.tree.statuses import ENDED, OPEN
+from holdfast.hub.tree.statuses import ENDED
 
 
 def list_page(
@@ -215,33 +215,9 @@ def following(
 
 
 MOST_MERGED = 10  # snapshots of a session that are looked at
-_SESSION = sa.bindparam("of_session", type_=sa.Text)
-SNAPSHOTS = (
-    sa.select(agent_contexts)
-    .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type == SNAPSHOT)
-    .order_by(agent_contexts.c.updated_ms.desc(), agent_contexts.c.id)
-    .limit(MOST_MERGED)
-)
-_NEWEST = SNAPSHOTS.limit(1)
 MERGED = (
     *("context_summary", "active_tasks", "modified_files", "key_decisions", "agent_states"),
     *("wave_state", "recent_messages", "recent_actions"),
-)
-_COMPACTED = (
-    sa.update(sessions)
-    .where(sessions.c.id == _SESSION)
-    .values(
-        compacted_ms=sa.bindparam("now_ms"),
-        compact_summary=sa.func.coalesce(
-            sa.bindparam("summary", type_=sa.Text), sessions.c.compact_summary
-        ),
-        compact_agent=sa.bindparam("agent"),
-        compact_count=sessions.c.compact_count + 1,
-    )
-)
-ENDED_SINCE = sa.select(subtasks.c.id).where(
-    subtasks.c.id.in_(sa.bindparam("named", type_=sa.Text, expanding=True)),
-    subtasks.c.status.not_in(OPEN),
 )
 
 
@@ -281,9 +257,11 @@ def save_snapshot(
 def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
     """Return the newest snapshot, with what it lacks from those before it; only then are they
     read."""
-    given = {"of_session": session_id}
-    found = rows(connection, _NEWEST, given)
-    return merge_snapshots(rows(connection, SNAPSHOTS, given) if _lacks(found) else found)
+    table = agent_contexts.c
+    mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
+    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc(), table.id)
+    found = rows(connection, query.limit(1))
+    return merge_snapshots(rows(connection, query.limit(MOST_MERGED)) if _lacks(found) else found)
 
 
 def _lacks(found: Sequence[Row]) -> bool:
@@ -313,8 +291,11 @@ def note_compaction(
     connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
 ) -> None:
     """Record that this session's window was compacted. An unknown session is not created."""
-    given = {"of_session": session_id, "summary": summary or None, "agent": agent, "now_ms": now_ms}
-    if connection.execute(_COMPACTED, given).rowcount:
+    changes: Row = {"compacted_ms": now_ms, "compact_agent": agent}
+    changes["compact_count"] = sessions.c.compact_count + 1
+    changes |= {"compact_summary": summary} if summary else {}
+    change = sa.update(sessions).where(sessions.c.id == session_id).values(changes)
+    if connection.execute(change).rowcount:
         events.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
 
 

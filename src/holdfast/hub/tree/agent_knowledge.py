@@ -2,14 +2,11 @@
 
 Names of agents are not unique, so tasks and messages are those of the session's project, and
 messages of no project. A session that is in no project gets none of any project.
-
-Its queries are built once, when this module is loaded, and read in two groups, because what the
-second asks for depends on the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.board.deliveries import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import Row, first, rows, with_public_times
+from holdfast.hub.store.rows import Row, first, newest_first, rows, with_public_times
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -34,7 +31,6 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree import waves
 from holdfast.hub.tree.agent_contexts import (
-    ENDED_SINCE,
     SNAPSHOT,
     latest_snapshot,
 )
@@ -45,96 +41,61 @@ MOST = 50
 MOST_REQUESTS, MOST_ENDED, MOST_TASKS = 100, 30, 500
 PRINTED_CHARS = 6_000  # of an output: its end
 
-_SESSION = sa.bindparam("session_id", type_=sa.Text)
-_AGENT = sa.bindparam("agent_id", type_=sa.Text)
-_AGENTS = sa.bindparam("agents", type_=sa.Text, expanding=True)
-_OF_PROJECT = "project."
-_SESSION_AND_PROJECT = (
-    sa.select(*sessions.c, *(column.label(_OF_PROJECT + column.name) for column in projects.c))
-    .select_from(sessions.outerjoin(projects))
-    .where(sessions.c.id == _SESSION)
-)
+
+def _session_rows(session_id: str, agent_id: str, calls: int) -> dict[str, sa.Select[Any]]:
+    """Return the queries that need only the session and the agent."""
+    table, here = subtasks.c, sa.select(sessions.c.project_id).where(sessions.c.id == session_id)
+    placed = sa.select(table.id).select_from(subtasks.join(tasks).join(requests))
+    own = placed.where(requests.c.project_id == here.scalar_subquery(), table.agent_id == agent_id)
+    mine = (table.session_id == session_id) | table.id.in_(own)
+    asked = sa.select(requests.c.prompt, requests.c.status, requests.c.created_ms)
+    stages = sa.select(tasks.c.id, tasks.c.wave_number, tasks.c.status, tasks.c.name)
+    of_stage = (tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
+    states = sa.select(agent_contexts).where(agent_contexts.c.agent_type != SNAPSHOT)
+    return {
+        "tasks": sa.select(subtasks)
+        .where(mine, table.status.in_(OPEN))
+        .order_by(table.created_ms.desc(), table.id)
+        .limit(MOST),
+        "ended": sa.select(subtasks)
+        .where(table.session_id == session_id, table.status.in_(ENDED))
+        .order_by(table.completed_ms.desc(), table.id)
+        .limit(MOST_ENDED),
+        "asked": asked.where(requests.c.session_id == session_id, requests.c.prompt != "")
+        .order_by(*newest_first(requests))
+        .limit(MOST_REQUESTS),
+        "stages": stages.join_from(tasks, requests)
+        .where(requests.c.session_id == session_id)
+        .order_by(*of_stage)
+        .limit(MOST_TASKS),
+        "states": states.where(agent_contexts.c.session_id == session_id)
+        .order_by(agent_contexts.c.updated_ms.desc())
+        .limit(MOST),
+        "history": _last_calls(session_id).limit(calls),
+    }
 
 
-def _newest_open() -> sa.Select[Any]:
-    """Build the query for open subtasks of the session, or of the agent in the session's project.
-    An index orders them by status and age, so a session with a thousand open ones is not
-    sorted."""
-    table = subtasks.c
-    newest = sa.select(table.id, table.created_ms).order_by(table.created_ms.desc()).limit(MOST)
-    of_session = newest.where(table.session_id == _SESSION)
-    each = [of_session.where(table.status == one).subquery() for one in sorted(OPEN)]
-    here = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION).scalar_subquery()
-    placed = newest.select_from(subtasks.join(tasks).join(requests))
-    placed = placed.where(requests.c.project_id == here)
-    of_agent = placed.where(table.agent_id == _AGENT, table.status.in_(OPEN)).subquery()
-    found = sa.union(*(sa.select(one) for one in (*each, of_agent))).subquery()
-    few = sa.select(found.c.id).order_by(found.c.created_ms.desc(), found.c.id).limit(MOST)
-    return sa.select(subtasks).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
-
-
-def _unread_messages() -> sa.Select[Any]:
-    """Build the query for unread messages. Without a project, those of no project are left."""
-    project_id = sa.bindparam("project_id", type_=sa.Text)
-    place = messages.c.project_id
-    is_recipient = hears(_AGENT, project_id, sa.bindparam("now_ms", type_=sa.BigInteger))
-    found = sa.select(messages).where(is_recipient, place.is_(None) | (place == project_id))
-    order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
-    return found.where(is_undelivered(_AGENT)).order_by(*order).limit(MOST)
-
-
-def _last_calls() -> sa.Select[Any]:
+def _last_calls(session_id: str) -> sa.Select[Any]:
     """Build the query for the newest calls of the session, each with the end of its output."""
     length = sa.func.length(actions.c.output)
     start = sa.case((length > PRINTED_CHARS, length - PRINTED_CHARS), else_=0) + 1
     shown = "id tool_name tool_type exit_code file_paths input agent_id subtask_id created_ms"
     columns = (actions.c[name] for name in shown.split())
     query = sa.select(*columns, sa.func.substr(actions.c.output, start).label("output"))
-    query = query.where(actions.c.session_id == _SESSION)
-    newest = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
-    return newest.limit(sa.bindparam("history_limit"))
+    return query.where(actions.c.session_id == session_id).order_by(*newest_first(actions))
 
 
-_BLOCKINGS = (
-    sa.select(blockings)
-    .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
-    .limit(MOST)
-)
-_ASKED = (
-    sa.select(requests.c.prompt, requests.c.status, requests.c.created_ms)
-    .where(requests.c.session_id == _SESSION, requests.c.prompt != "")
-    .order_by(requests.c.created_ms.desc(), requests.c.id.desc())
-    .limit(MOST_REQUESTS)
-)
-_ENDED = (
-    sa.select(subtasks)
-    .where(subtasks.c.session_id == _SESSION, subtasks.c.status.in_(ENDED))
-    .order_by(subtasks.c.completed_ms.desc(), subtasks.c.id)
-    .limit(MOST_ENDED)
-)
-_STAGES = (
-    sa.select(tasks.c.id, tasks.c.wave_number, tasks.c.status, tasks.c.name)
-    .join_from(tasks, requests)
-    .where(requests.c.session_id == _SESSION)
-    .order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
-    .limit(MOST_TASKS)
-)
-_STATES = (
-    sa.select(agent_contexts)
-    .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type != SNAPSHOT)
-    .order_by(agent_contexts.c.updated_ms.desc())
-    .limit(MOST)
-)
-_SESSION_ROWS = {
-    "session": _SESSION_AND_PROJECT,
-    "tasks": _newest_open(),
-    "ended": _ENDED,
-    "asked": _ASKED,
-    "stages": _STAGES,
-    "states": _STATES,
-    "history": _last_calls(),
-}
-_MESSAGES = _unread_messages()
+def _unread_messages() -> sa.Select[Any]:
+    """Build the query for unread messages. Without a project, those of no project are left."""
+    agent, project_id = (sa.bindparam(name, type_=sa.Text) for name in ("agent_id", "project_id"))
+    place = messages.c.project_id
+    is_recipient = hears(agent, project_id, sa.bindparam("now_ms", type_=sa.BigInteger))
+    found = sa.select(messages).where(is_recipient, place.is_(None) | (place == project_id))
+    order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
+    return found.where(is_undelivered(agent)).order_by(*order).limit(MOST)
+
+
+_MESSAGES = _unread_messages()  # built once: it is most of what a restore asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,39 +173,40 @@ def find_work(
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
-    given: Row = {"session_id": session_id, "of_session": session_id, "agent_id": agent_id}
+    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
+    project_id = session["project_id"] if session else None
+    project = first(connection, sa.select(projects).where(projects.c.id == project_id))
     limit = wanted.history_limit if wanted.history else 0
-    found = _read(connection, _SESSION_ROWS, {**given, "history_limit": limit})
-    session, project = _split_row(found["session"])
+    queries = _session_rows(session_id, agent_id, limit)
+    found = {name: rows(connection, query) for name, query in queries.items()}
     snapshot = latest_snapshot(connection, session_id)
     saved = normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
     agents = {agent_id, *(row["agent_id"] for row in found["tasks"] if row["agent_id"])}
+    waits = blockings.c.blocked_by.in_(agents) | blockings.c.blocked_agent.in_(agents)
+    named = {name for one in saved["active_tasks"] if (name := task_id(one))}
     blockers = {name for row in found["tasks"] for name in row["blocked_by"] or ()}
-    given |= {
-        "project_id": session["project_id"] if session else None,
-        "now_ms": now_ms,
-        "agents": sorted(agents),
-        "named": sorted({name for one in saved["active_tasks"] if (name := task_id(one))}),
-        "blockers": sorted(blockers),
+    reader = {"agent_id": agent_id, "project_id": project_id, "now_ms": now_ms}
+    found |= {
+        "messages": rows(connection, _MESSAGES, reader) if wanted.messages else [],
+        "blockings": rows(connection, sa.select(blockings).where(waits).limit(MOST))
+        if wanted.blocking
+        else [],
+        "over": _subtasks_in(connection, named, subtasks.c.status.not_in(OPEN)),
+        "blockers": _subtasks_in(connection, blockers, sa.true()),
     }
-    queries = {
-        "messages": _MESSAGES if wanted.messages else None,
-        "blockings": _BLOCKINGS if wanted.blocking else None,
-        "over": ENDED_SINCE if given["named"] else None,
-        "blockers": _BLOCKERS if blockers else None,
-    }
-    found |= _read(connection, queries, given)
     sources = _sources(snapshot, found["tasks"])
     kind = place.get("agent_type")
     saved_ms = snapshot["updated_ms"] if snapshot else None
     return KnownWork(session_id, kind, found, session, project, saved, saved_ms, sources)
 
 
-_BLOCKERS = sa.select(subtasks).where(
-    subtasks.c.id.in_(sa.bindparam("blockers", type_=sa.Text, expanding=True))
-)
+def _subtasks_in(
+    connection: Connection, named: Collection[str], also: sa.ColumnElement[bool]
+) -> list[Row]:
+    query = sa.select(subtasks).where(subtasks.c.id.in_(named), also)
+    return rows(connection, query) if named else []
 
 
 def _objects(values: Sequence[Any]) -> list[Row]:
@@ -267,29 +229,6 @@ def _named(row: Row, blockers: Sequence[Row]) -> Row:
         for one in waits
     ]
     return {**row, "blocked_by": named}
-
-
-def _split_row(found: Sequence[Row]) -> tuple[Row | None, Row | None]:
-    """Return the session and its project, which are read as one row."""
-    if not found:
-        return None, None
-    session, project = {}, {}
-    for name, value in found[0].items():
-        if name.startswith(_OF_PROJECT):
-            project[name.removeprefix(_OF_PROJECT)] = value
-        else:
-            session[name] = value
-    return session, project if project.get("id") is not None else None
-
-
-def _read(
-    connection: Connection, queries: Mapping[str, sa.Select[Any] | None], given: Row
-) -> dict[str, list[Row]]:
-    """Read the rows of each query, by its name. `given`: the parameters of all of them."""
-    return {
-        name: [] if query is None else rows(connection, query, given)
-        for name, query in queries.items()
-    }
 
 
 def _last_place(connection: Connection, agent_id: str) -> Row | None:
