@@ -101,6 +101,8 @@ def test_a_snapshot_that_is_lost_or_damaged_is_made_again_by_the_same_state(
     path.unlink() if data is None else path.write_bytes(data)
     assert keep(a_document(project, "four", snapshot={"extra": 1})).reused
     assert snapshot.load(str(project), kept.id)["extra"] == 1
+    assert keep(a_document(project, "four", snapshot={"extra": 2})).reused
+    assert snapshot.load(str(project), kept.id)["extra"] == 1, "it is of the checkpoint's moment"
 
 
 @pytest.mark.requirement("C7")

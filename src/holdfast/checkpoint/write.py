@@ -121,7 +121,10 @@ def _free_names(document: Document) -> Iterator[str]:
 
 
 def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
-    """Save the snapshot, also of a twin: it may have been killed before it had one."""
+    """Save the snapshot, also of a twin that was killed before it had one. Others stay: their work
+    is that of the checkpoint's moment, and the store may have read it."""
+    if kept.reused and snapshot.load(kept.document.project, kept.id):
+        return []
     document = replace(kept.document, snapshot=given.snapshot)
     values = snapshot.complete(document, kept.id, kept.path)
     try:
