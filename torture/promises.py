@@ -34,7 +34,7 @@ from torture.script import ScriptedSession
 
 DERIVED = (
     *("projects", "sessions", "requests", "tasks", "subtasks", "actions"),
-    *("agent_contexts", "windows", "audit", "waves", "readings", "compactions"),
+    *("agent_contexts", "windows", "audit", "readings", "compactions"),
 )
 BY_WHOM = ("created_ms", "updated_ms")  # of a project: a message may have told of it first
 END_SECONDS = 20

@@ -58,8 +58,9 @@ def find_window(session_id: str) -> WindowReader | None:
 
 def listing(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
     """Return the session itself, before its turns are read; `held` is then no longer empty. One
-    that nobody has written to for half an hour has ended."""
-    last_ms = max(1, int(os.stat(window.transcript).st_mtime * 1000))  # noqa: PTH116
+    that nobody has written to for half an hour has ended. The time is that of the file in whole
+    seconds: a hook that reports the session later is not older."""
+    last_ms = max(1, int(os.stat(window.transcript).st_mtime) * 1000)  # noqa: PTH116
     span = Span()
     span.add(last_ms)
     if row_times.now_ms() - last_ms > LIVE_MS:
