@@ -21,6 +21,7 @@ from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.ingest.gather import WINDOW
 from holdfast.hub.ingest.sync import written_at
+from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
 from holdfast.watcher import loop
 from holdfast.window import log_lines
@@ -151,6 +152,8 @@ def _worst(found: dict[str, Any], *, failed_write: bool) -> tuple[str, str]:
         return "bad", f"sessions are shown {found['ingest_lag_ms'] // 60_000} min late"
     if found["errors"]:
         return "warn", f"{counted(found['hooks']['errors'], 'error')} in the log since yesterday"
+    if slips := settings_load.load().errors:
+        return "warn", f"{counted(len(slips), 'setting')} not used"
     if found["skipped_lines"] > MOST_SKIPPED * found["lines"]:
         return "warn", f"{found['skipped_lines']:,} of {found['lines']:,} lines were not read"
     if found["watcher"] is None:
