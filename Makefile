@@ -102,6 +102,7 @@ cover: client dashboard browser ## which lines no test runs; takes twice as long
 
 reference: $(VENV)/.ready ## the parts of docs/ that are made from the code
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/page_types.py
 
 DATA := $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LABELS),--labels $(LABELS)) $(if $(LARGE),--large) $(if $(ENDURANCE),--endurance)
 

@@ -53,7 +53,7 @@ export interface AuditEvent {
   session_id: string | null;
   agent_id: string | null;
   body: Record<string, unknown>;
-  at_at: string;
+  at: string;
 }
 
 export interface Blocking {

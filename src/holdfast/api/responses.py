@@ -294,14 +294,19 @@ def row_answer(name: str, table: sa.Table, columns: str = "", /, **other: Any) -
 
 
 def _public(column: sa.Column[Any]) -> str:
-    is_time = column.name.endswith("_ms") and column.name not in DURATIONS
-    return f"{column.name[:-3]}_at" if is_time else column.name
+    if not _is_time(column):
+        return column.name
+    return "at" if column.name == "at_ms" else f"{column.name[:-3]}_at"
+
+
+def _is_time(column: sa.Column[Any]) -> bool:
+    return column.name.endswith("_ms") and column.name not in DURATIONS
 
 
 def _kind(column: sa.Column[Any]) -> Any:
     if isinstance(column.type, Json):
         return dict[str, Any]
-    is_number = isinstance(column.type, sa.Integer) and not _public(column).endswith("_at")
+    is_number = isinstance(column.type, sa.Integer) and not _is_time(column)
     kind: Any = int if is_number else str
     return kind | None if column.nullable else kind
 
