@@ -33,7 +33,7 @@ def compacted(folder: Path, summary: str) -> str:
 @pytest.mark.requirement("X4", "B10", "B6")
 @pytest.mark.parametrize(
     ("command", "more"),
-    [(brief, []), (brief, ["--json"]), (brief, ["--explain"]), (lost, []), (lost, ["--json"])],
+    [(brief, []), (brief, ["--json"]), (brief, ["--explain"]), (lost, ["--all"])],
 )
 def test_no_way_of_showing_a_brief_shows_a_secret(
     command: Command, more: list[str], tmp_path: Path
