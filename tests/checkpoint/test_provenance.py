@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.checkpoint import find, index, provenance, snapshot
+from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint.checkpoint_file import render
 from holdfast.checkpoint.document import normalize
 from holdfast.checkpoint.prune import CheckpointRetention, prune
@@ -89,22 +89,6 @@ def test_a_flood_of_shipped_ones_pushes_none_of_ours_out_and_none_is_removed(pro
     gone = prune(str(project), NOON + 24 * 400 * HOUR, CheckpointRetention(at_least=1)).removed
     assert {one.path for one in gone} == {one.path for one in ours[:2]}
     assert all(path.exists() for path in shipped)
-
-
-@pytest.mark.requirement("B7")
-def test_what_an_earlier_release_made_stays_ours(project: Path) -> None:
-    """It noted no hashes, but wrote a snapshot of each."""
-    first = _kept(project, 0, "made by an earlier release")
-    Path(provenance.path()).unlink()
-    shipped = _shipped(project)
-    found = find.newest(str(project), NOON + 2 * HOUR)
-    assert found is not None
-    assert found.path == first.path
-    rebuild([str(project)])
-    assert not snapshot.load(str(project), shipped.stem)
-    second = _kept(project, 2, "made by this one")
-    own = [one.path for one in index.of_project(str(project))]
-    assert own == [first.path, second.path]
 
 
 @pytest.mark.requirement("X4", "X6")

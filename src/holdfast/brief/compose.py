@@ -45,6 +45,7 @@ HEADING, MOST_HEADING = "## ", 120
 STARRED = f" ({EDITED} edited)"
 KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
+WITH_OUTPUT = frozenset(("failing", "flight"))  # they show a command and what it printed
 FOUND_AGAIN = frozenset(("files", "about"))
 NOTHING_SET = Ledger()
 MARGIN = 130  # for the cut line, the heading of the request, the star, and what redaction may add
@@ -118,8 +119,11 @@ def compose(
     items = _not_evicted(items, budget.evicted)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
+    quoted_lines = {one.key for one in choice.taken if one.section in WITH_OUTPUT}
+    items = [one for one in items if one.section != "commands" or one.key not in quoted_lines]
+    choice.taken = [one for one in choice.taken if one in items or one.section != "commands"]
     fill(choice, items)
-    known = sum(map(choice.knows, items)) - choice.merged
+    known = sum(map(choice.knows, items))
     return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
 
 

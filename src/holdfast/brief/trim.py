@@ -49,7 +49,6 @@ def weights(sections: Iterable[Section]) -> dict[str, float]:
 
 
 NEVER_CUT = ("said", "own", "marked", "pinned", "unsure")
-WITH_OUTPUT = ("failing", "flight")  # they show a command and what it printed
 NEWS = ("agents",)  # new reports are the input of the next step
 PER_LINE = 6  # what a line costs beside its words, with a share of the headings
 
@@ -60,13 +59,11 @@ class Choice:
     def __init__(self, sections: Sequence[Section], room: int) -> None:
         self.room = room
         self.taken: list[BriefItem] = []
-        self.merged = 0  # commands that are shown with their output
         self.spent: dict[str, int] = {}  # by compartment
         self.allotment: Allotment | None = None
         self._sections = {one.name: one for one in sections}
         self._begun: set[str] = set()  # sections whose heading is paid for
         self._groups: set[str] = set()
-        self._with_output: set[str] = set()  # commands
 
     def cost(self, item: BriefItem) -> int:
         """Return its characters, with the heading and the line of its folder or file, if they are
@@ -86,19 +83,11 @@ class Choice:
     ) -> list[BriefItem]:
         """Take what fits, in this order, and return the rest. Most items of a long list are longer
         than the room that is left; they are skipped without a call."""
-        return [
-            item
-            for item in items
-            if (len(item.text) > self.room and item.section != "commands")
-            or not self.take(item, within)
-        ]
+        return [item for item in items if len(item.text) > self.room or not self.take(item, within)]
 
     def take(self, item: BriefItem, within: Allotment | None = None) -> bool:
         if not self.knows(item):
             return False
-        if item.section == "commands" and item.key in self._with_output:
-            self.merged += 1
-            return True
         name, length = of(item), len(item.text)  # the cost is at least the length
         granted = within.granted.get(name, 0) if within else self.room + self.spent.get(name, 0)
         room = min(self.room, granted - self.spent.get(name, 0))
@@ -107,9 +96,6 @@ class Choice:
         self._pay(name, cost)
         self._begun.add(item.section)
         self._groups |= {item.under, item.key}
-        if item.section in WITH_OUTPUT and item.key:
-            self._with_output.add(item.key)
-            self._drop_command(item.key)
         self.taken.append(item)
         return True
 
@@ -129,12 +115,6 @@ class Choice:
     def _pay(self, name: str, cost: int) -> None:
         self.room -= cost
         self.spent[name] = self.spent.get(name, 0) + cost
-
-    def _drop_command(self, key: str) -> None:
-        for item in [one for one in self.taken if one.section == "commands" and one.key == key]:
-            self.taken.remove(item)
-            self.merged += 1
-            self._pay(of(item), -units(item.text) - 3)
 
 
 def choose(

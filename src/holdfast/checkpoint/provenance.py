@@ -8,9 +8,8 @@ A repository can hold a checkpoint that verifies, made by anyone. What Holdfast 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from holdfast.checkpoint import snapshot
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.files import folders
 from holdfast.wire import places
@@ -23,16 +22,12 @@ def path() -> str:
     return f"{folders.root()}/{NAME}"
 
 
-def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) -> str:
-    """Record on disk that this machine makes this checkpoint, before the file gets its name.
-
-    The first record includes what earlier releases made, found by their snapshots. Returns why
-    nothing could be recorded, or an empty text: a checkpoint matters more than its record.
-    """
-    earlier = [one.content_hash for one in _with_snapshot(known())] if hashes() is None else []
+def record(content_hash: str) -> str:
+    """Record on disk that this machine makes this checkpoint, before the file gets its name. Return
+    why nothing could be recorded, or an empty text: a checkpoint matters more than its record."""
     try:
         places.make_folder(folders.root())
-        places.append(path(), "".join(f"{one}\n" for one in [*earlier, content_hash]).encode())
+        places.append(path(), f"{content_hash}\n".encode())
         fd = places.open_regular(path())
         try:
             places.flush_to_disk(fd)
@@ -45,9 +40,7 @@ def record(content_hash: str, known: Callable[[], Iterable[CheckpointEntry]]) ->
 
 def own_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Return the entries of checkpoints made on this machine."""
-    noted = hashes()
-    if noted is None:
-        return _with_snapshot(entries)
+    noted = hashes() or ()
     return [entry for entry in entries if entry.content_hash in noted]
 
 
@@ -65,15 +58,7 @@ def why_not_own(entry: CheckpointEntry) -> str:
 
 
 def hashes() -> frozenset[str] | None:
-    """Return the recorded hashes; None if nothing was ever recorded, as before the first
-    checkpoint of this release."""
+    """Return the recorded hashes; None without a list."""
     if not os.path.lexists(path()):
         return None
     return frozenset(places.read_small(path(), LARGEST_BYTES).decode("ascii", "replace").split())
-
-
-def _with_snapshot(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Return entries that have a snapshot on this machine: saving a checkpoint writes one, and
-    one that `rebuild` made is marked."""
-    loaded = [(entry, snapshot.load(entry.project, entry.id)) for entry in entries]
-    return [one for one, values in loaded if values and not values.get("rebuilt")]

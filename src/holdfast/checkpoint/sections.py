@@ -7,7 +7,6 @@ that need more. What does not fit is counted in a line of its own.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -275,17 +274,13 @@ def _turns(record: Record, room: int) -> list[str]:
         newest = [_turn(record, at, one, NEWEST_TIMES * most) for at, one in known[len(older) :]]
         if size([*whole, *newest]) <= room:
             return whole + newest
-    short = [_turn(record, at, one, LEAST_CHARS) for at, one in older]
-
-    def shorten(count: int) -> list[str]:
-        if count <= len(older):
-            return short[:count] + whole[count:] + newest
-        end = count - len(older) + 1
-        return [short[0], _left_out(record, known[1:end]), *short[end:], *newest]
-
-    counts = range(max(1, 2 * len(older)))
-    fitting = bisect_left(counts, True, key=lambda count: size(shorten(count)) <= room)
-    return shorten(min(fitting, counts[-1]))
+    short = [_turn(record, at, turn, LEAST_CHARS) for at, turn in older]
+    over, left = size([*short, *newest, " " * LEAST_CHARS]) - room, 0
+    while over > 0 and left < len(short) - 1:
+        left += 1
+        over -= size([short[left]])
+    left_out = [_left_out(record, known[1 : left + 1])] if left else []
+    return [*short[:1], *left_out, *short[left + 1 :], *newest]
 
 
 def _left_out(record: Record, turns: Sequence[tuple[int, Turn]]) -> str:

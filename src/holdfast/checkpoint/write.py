@@ -75,7 +75,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"no checkpoint was saved: {len(data):,} bytes are too many")
     content_hash = parse(data).content_hash
-    trouble = provenance.record(content_hash, index.load_or_empty)
+    trouble = provenance.record(content_hash)
     reasons: list[str] = []
     for place in folders.candidates(document.project):
         reasons += [place.why] if place.why else []
@@ -86,7 +86,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
             continue
         path = f"{place.path}/{checkpoint_id}.md"
         if trouble:  # it may have passed; a checkpoint that is not noted is never offered
-            trouble = provenance.record(content_hash, index.load_or_empty)
+            trouble = provenance.record(content_hash)
         elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
         return SavedCheckpoint(
             checkpoint_id, path, document, content_hash, why_elsewhere=elsewhere, notes=notes
