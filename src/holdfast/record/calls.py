@@ -60,15 +60,11 @@ def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> st
 
 def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     line = clip(text_of(given, "command"), shell.LONGEST_LINE)
-    for path in shell.files(line):
-        files.use(record, path, "runs")
     return commands.begin(record, line, place)
 
 
 def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
     path, pattern = text_of(given, "path"), text_of(given, "pattern")
-    if "." in path.rpartition("/")[2]:
-        files.use(record, path, "runs")
     return f"{pattern} in {files.relative(record, path)}" if path else pattern
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.record import shell
 from holdfast.record.model import FileUse, Place, Record, keep_most_used
-from holdfast.text.sentences import within
 
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that edit one
 MOST_FILES = 600  # not edited ones; at twice as many the least used are removed
@@ -15,9 +14,6 @@ MOST_ROOTS = 8
 MOST_EDITED = 2000
 COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
 LONGEST_PATH = 300
-SHOWS_IT = frozenset(("reads", "edits"))  # these uses prove that the file exists
-CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
-BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.1 ms
     from typing import Protocol
@@ -61,26 +57,15 @@ def use(record: Record, path: str, how: str) -> str:
     name = relative(record, path.strip())
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
-    if (name.startswith(shell.ELSEWHERE) and how != "edits") or (
-        how not in SHOWS_IT and is_code(name)
-    ):
+    if name.startswith(shell.ELSEWHERE) and how != "edits":
         return ""
     is_new = name not in record.files
     used = record.files.setdefault(name, FileUse())
     setattr(used, how, getattr(used, how) + 1)
-    used.gone = used.gone and how not in SHOWS_IT
-    used.op = record.op
+    used.op, used.gone = record.op, False
     if is_new:  # it is used by now, so it is not the one removed
         _thin(record)
     return name
-
-
-def is_code(name: str) -> bool:
-    """Whether this is a piece of code that ends like a file: `json.load(sys.stdin`. Names of files
-    may contain brackets, but only closed ones: `app/(shop)/[id]/page.tsx`."""
-    if within(CODE_MARKS, name):
-        return True
-    return any(name.count(opened) != name.count(closed) for opened, closed in BRACKETS)
 
 
 def _thin(record: Record) -> None:
@@ -128,7 +113,7 @@ def _expand(record: Record, path: str) -> str:
 def named(record: Record, line: str, paths: list[str]) -> list[str]:
     """Return the paths in a line relative to the project, wherever the line works."""
     where = folder_of(record, line) if paths else ""
-    usable = [_expand(record, path) for path in paths if path and not is_code(path)]
+    usable = [_expand(record, path) for path in paths if path and shell.is_plain(path)]
     whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in usable]
     names = (relative(record, path) for path in whole)
     return [name for name in names if not name.startswith(shell.ELSEWHERE)]
@@ -156,7 +141,3 @@ def change(record: Record, name: str, how: str) -> None:
     used.op, used.gone = record.op, False
     if is_new:
         _thin(record)
-
-
-def by_last_use(record: Record) -> list[tuple[str, FileUse]]:
-    return sorted(record.files.items(), key=lambda pair: pair[1].op)

@@ -47,9 +47,8 @@ def _take_action(record: Record, row: Row, place: Place) -> None:
     line = _command(row, tool)
     record.tools[tool] = record.tools.get(tool, 0) + 1
     is_edit = calls.edits(tool)
-    how = "edits" if is_edit else "runs" if line else "reads"
-    for path in [] if failed else paths:  # a call that failed has changed and shown nothing
-        name = files.use(record, path, how)
+    for path in [] if failed or line else paths:  # a failed call has changed and shown nothing
+        name = files.use(record, path, "edits" if is_edit else "reads")
         if name and is_edit:
             commands.note_edit(record, name)
             git.note_edit(record)

@@ -76,7 +76,6 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
 
     reads: int = 0
     edits: int = 0
-    runs: int = 0  # named in a command or a search
     op: int = 0
     line: int = 0  # of the newest edit
     added: int = 0  # lines, by all edits
@@ -94,7 +93,7 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def count(self) -> int:
-        return self.reads + self.edits + self.runs + self.written + self.by_agents
+        return self.reads + self.edits + self.written + self.by_agents
 
 
 class FailedRun(msgspec.Struct, array_like=True, gc=False):

@@ -9,7 +9,6 @@ from holdfast.text.sentences import Lazy, clip
 LONGEST_LINE = 4000
 KNOWN_LINES = 1024  # split lately: more than a record has commands, as each is looked at again
 MOST_WRITTEN = 60
-_QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
 _AROUND = "\"'`,;()<>[]{}|*“”"
 _BEHIND = f".{_AROUND}"  # a sentence may end in a path
@@ -124,15 +123,6 @@ def enters(line: str) -> str:
     return first.removeprefix("cd ").strip().strip("'\"") if first.startswith("cd ") else ""
 
 
-def files(line: str) -> list[str]:
-    """Return the paths that a line names, without those in a here-document."""
-    line = line[:LONGEST_LINE].partition("<<")[0]
-    found = find_paths(line)
-    if '"' in line or "'" in line:
-        found += [name for name in _QUOTED.pattern.findall(line) if "/" in name and " " in name]
-    return list(dict.fromkeys(found))
-
-
 def find_paths(text: str) -> list[str]:
     """Return the words of a text that look like the path of a file. A regular expression took ten
     times as long."""
@@ -156,4 +146,9 @@ def is_file(name: str) -> bool:
         return False
     if stem[-1] == "." or "..." in name or ".." in name.lstrip("./"):  # `main..HEAD`
         return False
+    return is_plain(name)
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name has no mark of code in it."""
     return _PLAIN.issuperset(name) or not name.isascii()
