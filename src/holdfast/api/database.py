@@ -62,8 +62,8 @@ async def _committed(store: Store, change: Callable[[Connection], T]) -> T:
 
 
 async def _of(request: Request) -> Database:
-    found: Database = request.app.state.database
-    return found
+    database: Database = request.app.state.database
+    return database
 
 
 Db = Annotated[Database, Depends(_of)]

@@ -281,5 +281,5 @@ def _from_own_page(headers: Headers) -> bool:
 
 def _name(host: bytes) -> str:
     """Return the name in a Host header, without its port; empty if it is invalid."""
-    found = _HOST.fullmatch(host.lower())
-    return (found[1] or found[2]).decode("ascii") if found else ""
+    match = _HOST.fullmatch(host.lower())
+    return (match[1] or match[2]).decode("ascii") if match else ""

@@ -79,7 +79,9 @@ class Router(APIRouter):
 
     def _add_function(self, method: str, path: str, model: Any, call: Call, **more: Any) -> Call:
         _, *parameters = signature(call, eval_str=True).parameters.values()
-        known = {one.name: (one.annotation, one.default) for one in parameters}
+        known = {
+            parameter.name: (parameter.annotation, parameter.default) for parameter in parameters
+        }
         self.add(method, path, model, call, known, call.__doc__ or "", **more)
         return call
 

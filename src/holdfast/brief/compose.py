@@ -259,14 +259,14 @@ def _sources(
 def _from(what: str, source: Callable[[], Iterable[BriefItem]]) -> list[BriefItem]:
     """Return the items of one source. A fault in it costs the rest of that source, and nothing
     else."""
-    found: list[BriefItem] = []
+    items: list[BriefItem] = []
     try:
-        found.extend(source())
+        items.extend(source())
     except Exception as fault:
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults are raised
             raise
         log.add("ERROR", "brief", f"{what}: some are missing: {fault!r}")
-    return found
+    return items
 
 
 def _opening(record: Record, origin: str, headline: str, notice: str) -> str:
@@ -302,8 +302,8 @@ def _laid_out(
         text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
             text = text if units(text) <= limit else ""
-            found = Brief(text, lines, role, taken, choice.allotment, choice.spent, limit, left > 0)
-            return found
+            brief = Brief(text, lines, role, taken, choice.allotment, choice.spent, limit, left > 0)
+            return brief
         taken = taken[:-1]
 
 

@@ -38,16 +38,16 @@ def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefIt
     stands apart."""
     yield from _saved(work)
     yield from _waves(work)
-    known = {flat(one.asked, 200) for one in record.agents.values()}
-    known |= {flat(one.text, 200) for one in record.tasks.values()} | {*record.agents}
+    known = {flat(agent.asked, 200) for agent in record.agents.values()}
+    known |= {flat(task.text, 200) for task in record.tasks.values()} | {*record.agents}
     parts = [
-        one
-        for one in _rows(work, "subtasks")
-        if known.isdisjoint(_names(one) - {""}) and _names(one)
+        row
+        for row in _rows(work, "subtasks")
+        if known.isdisjoint(_names(row) - {""}) and _names(row)
     ]
     yield from _subtasks(parts, work.get("at_ms"), reader)
-    told = {flat(_field(one, "description"), WORDS_CHARS) for one in parts}
-    told |= {_field(one, "agent_id") for one in parts} - {""}
+    told = {flat(_field(part, "description"), WORDS_CHARS) for part in parts}
+    told |= {_field(part, "agent_id") for part in parts} - {""}
     for age, one in enumerate(_rows(work, "agent_states")[:MOST_AGENTS]):
         if words := _state(one, told):
             yield BriefItem("agents", words, 0.01 / (1 + age), "saved", order=20 + age)
@@ -80,7 +80,7 @@ def _saved(work: Row) -> Iterator[BriefItem]:
 def _waves(work: Row) -> Iterator[BriefItem]:
     """Yield the first wave that is not over, and the one after it; nothing if there is only one.
     The waves of a task list are its items: whoever wrote it knows of no waves."""
-    made = [one for one in _rows(work, "waves") if one.get("from_list") is not True]
+    made = [row for row in _rows(work, "waves") if row.get("from_list") is not True]
     at = next((n for n, one in enumerate(made) if _field(one, "status") not in OVER), None)
     if at is not None and len(made) > 1:
         for n, one in enumerate(made[at : at + 2], at):
@@ -103,19 +103,19 @@ def _subtasks(parts: Sequence[Row], at_ms: object, reader: str) -> Iterator[Brie
     the reader's own, what failed or is blocked, what came back, what runs or waits."""
     by_store = f" (by the store, {_clock(at_ms)})" if at_ms else ""
     counts: dict[str, int] = {}
-    for one in sorted(parts, key=lambda one: _field(one, "status") != "running"):
-        section, worth, why = _place_of(one, reader)
+    for part in sorted(parts, key=lambda part: _field(part, "status") != "running"):
+        section, worth, why = _place_of(part, reader)
         age = counts[section] = counts.get(section, -1) + 1
         if not section or age >= MOST_SUBTASKS:
             continue
-        changed_ms = one.get("completed_ms") or one.get("started_ms")
-        stood = f"{_status(one)}{f' {_clock(changed_ms)}' if changed_ms else ''}{by_store}"
-        who = "" if section == "own" else _name_of(one)
+        changed_ms = part.get("completed_ms") or part.get("started_ms")
+        stood = f"{_status(part)}{f' {_clock(changed_ms)}' if changed_ms else ''}{by_store}"
+        who = "" if section == "own" else _name_of(part)
         begins = f"{who}{', ' if who else ''}{stood}: "
-        begins += flat(_field(one, "description"), 400 if section == "own" else 160)
-        waits = [flat(name, 80) for name in one.get("blocked_by") or () if isinstance(name, str)]
+        begins += flat(_field(part, "description"), 400 if section == "own" else 160)
+        waits = [flat(name, 80) for name in part.get("blocked_by") or () if isinstance(name, str)]
         begins += f"; waits for {', '.join(waits)}" if waits and section != "returned" else ""
-        result = redact(plain_words(one.get("result")))
+        result = redact(plain_words(part.get("result")))
         text = quote_ends(f"{begins} → ", result, RESULT_CHARS) if result else begins
         yield BriefItem(
             *(section, text, worth / (1 + age / 4), why),
@@ -210,7 +210,7 @@ def _words(row: Row, most: int) -> str:
 
 def _rows(work: Row, name: str) -> list[dict[str, Any]]:
     rows = work.get(name)
-    return [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def _field(row: Row, name: str) -> str:

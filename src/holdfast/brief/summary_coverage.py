@@ -66,10 +66,12 @@ def measure(summary: str, record: Record, nearness: Nearness | None = None) -> l
     return sorted((_joined(some) for some in parts), key=lambda one: one.share)
 
 
-def missing(found: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
+def missing(items: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
     """Return those that neither the summary nor this text holds."""
     known = SummaryWords(given)
-    return [one for one in found if not (one.is_found or _joined(_parts(known, one.item)).is_found)]
+    return [
+        item for item in items if not (item.is_found or _joined(_parts(known, item.item)).is_found)
+    ]
 
 
 def _items(record: Record) -> Iterator[BriefItem]:

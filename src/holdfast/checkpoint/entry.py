@@ -61,22 +61,24 @@ def from_file(path: str) -> CheckpointEntry:
     return from_parsed(path, checkpoint_file.read(path))
 
 
-def from_parsed(path: str, found: checkpoint_file.ParsedCheckpoint) -> CheckpointEntry:
-    document = found.document
+def from_parsed(path: str, checkpoint: checkpoint_file.ParsedCheckpoint) -> CheckpointEntry:
+    document = checkpoint.document
     same = {name: getattr(document, name) for name in SAME}
     return CheckpointEntry(
         id=id_of(path.rpartition("/")[2]),
         path=path,
         created=timestamps.to_iso(document.created),
-        verified=not [*find_faults(path, found)],
-        content_hash=found.content_hash,
+        verified=not [*find_faults(path, checkpoint)],
+        content_hash=checkpoint.content_hash,
         **same,
     )
 
 
-def find_faults(path: str, found: checkpoint_file.ParsedCheckpoint) -> Iterator[CheckpointFinding]:
+def find_faults(
+    path: str, checkpoint: checkpoint_file.ParsedCheckpoint
+) -> Iterator[CheckpointFinding]:
     """Yield what is wrong with a file that could be parsed."""
-    document, name = found.document, path.rpartition("/")[2]
+    document, name = checkpoint.document, path.rpartition("/")[2]
     if not id_of(name):
         yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
     elif not name.startswith(timestamps.stamp(document.created)):
@@ -88,7 +90,7 @@ def find_faults(path: str, found: checkpoint_file.ParsedCheckpoint) -> Iterator[
     if not document.is_complete:
         words = "the transcript was not read to its end when this was saved"
         yield CheckpointFinding("front matter", words)
-    if not found.whole:
+    if not checkpoint.whole:
         words = "the content is not what was saved; it was changed afterwards"
         yield CheckpointFinding("content hash", words)
 

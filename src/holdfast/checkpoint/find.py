@@ -66,10 +66,10 @@ def find_by_name(word: str, project: str) -> CheckpointEntry:
         return _before(_first(here, project), here)
     foreign = sort_entries(index.of_project(project, foreign=True))
     everywhere = sort_entries(index.load_or_empty())
-    found = _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere)
-    if found is None:
+    entry = _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere)
+    if entry is None:
         raise NoCheckpoint(f"there is no checkpoint {word}")
-    return found
+    return entry
 
 
 def newest_of_session(session_id: str) -> CheckpointEntry | None:

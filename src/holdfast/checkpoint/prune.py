@@ -131,15 +131,15 @@ class Left(msgspec.Struct, frozen=True):
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
     """Return the folders of every known or given project; one that cannot be opened has nothing
     of ours."""
-    found = []
+    lefts = []
     for project in sorted({*index.projects(), *(folders.resolve(one) for one in also)}):
         with suppress(UnusableFolder):
             place = folders.project_folder(project)
             names = tuple(sorted(folders.names_in(place.path)))
             stays = {name: why for name in names if (why := _why(place.path, name))}
             if names:
-                found.append(Left(project, place, names, stays))
-    return found
+                lefts.append(Left(project, place, names, stays))
+    return lefts
 
 
 def remove_own(left: Left) -> str:

@@ -204,37 +204,37 @@ def _parse_window(value: object) -> int | None:
     return int(value) if good else None  # type: ignore[call-overload]
 
 
-def _from_environ(found: LimitSettings, environ: Mapping[str, str]) -> LimitSettings:
+def _from_environ(settings: LimitSettings, environ: Mapping[str, str]) -> LimitSettings:
     percent = _parse_number(environ.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", ""))
     window = _parse_tokens(environ.get(WINDOW_VARIABLE, ""))
     if window:
-        found = found._replace(
+        settings = settings._replace(
             auto_compact_window=window, model_windows=(), window_source=WINDOW_VARIABLE
         )
     for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"):
         if _is_true(environ.get(name, "")):
-            found = found._replace(compaction_off=True, off_source=name)
-    return found._replace(
-        percent_override=percent if percent and 0 < percent <= 100 else found.percent_override,
+            settings = settings._replace(compaction_off=True, off_source=name)
+    return settings._replace(
+        percent_override=percent if percent and 0 < percent <= 100 else settings.percent_override,
         max_output_tokens=_parse_tokens(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
-        or found.max_output_tokens,
-        model=environ.get("ANTHROPIC_MODEL", "")[:MAX_MODEL_CHARS] or found.model,
+        or settings.max_output_tokens,
+        model=environ.get("ANTHROPIC_MODEL", "")[:MAX_MODEL_CHARS] or settings.model,
         max_context_tokens=_parse_tokens(environ.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS", ""))
-        or found.max_context_tokens,
-        large_windows_off=found.large_windows_off
+        or settings.max_context_tokens,
+        large_windows_off=settings.large_windows_off
         or _is_true(environ.get("CLAUDE_CODE_DISABLE_1M_CONTEXT", "")),
     )
 
 
-def _from_command_line(found: LimitSettings, words: Sequence[str]) -> LimitSettings:
+def _from_command_line(settings: LimitSettings, words: Sequence[str]) -> LimitSettings:
     """Apply `--autocompact`. Claude Code reads 150 as 150,000."""
     stated = _find_option(words, "--autocompact")
     window = _parse_tokens(stated)
     if not window:
-        return found
+        return settings
     if stated[-1:].isdigit() and 100 <= window <= 1_000:
         window *= 1_000
-    return found._replace(
+    return settings._replace(
         auto_compact_window=window, model_windows=(), window_source="--autocompact"
     )
 

@@ -102,14 +102,14 @@ def read_cleanup_period(
     project: str = "", environ: Mapping[str, str] | None = None
 ) -> CleanupPeriod:
     """The cleanup period for sessions in this project."""
-    found = CleanupPeriod()
+    period = CleanupPeriod()
     environ = os.environ if environ is None else environ
     for file, settings in read_by_file(project, environ):
         if CLEANUP_SETTING not in settings:
             continue
         days = settings[CLEANUP_SETTING]
         if isinstance(days, int) and not isinstance(days, bool) and days > 0:
-            found = found._replace(days=days, file=file)
+            period = period._replace(days=days, file=file)
         else:
-            found = found._replace(error=f"{CLEANUP_SETTING} = {days!r} in {file}")
-    return found
+            period = period._replace(error=f"{CLEANUP_SETTING} = {days!r} in {file}")
+    return period

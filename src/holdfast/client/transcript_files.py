@@ -34,8 +34,8 @@ def of_sessions(folder: Path) -> list[Path]:
     return [one for one in in_folder(folder) if not one.name.startswith("agent-")]
 
 
-def newest_first(found: list[Path]) -> list[Path]:
-    return sorted(found, key=modified_at, reverse=True)
+def newest_first(paths: list[Path]) -> list[Path]:
+    return sorted(paths, key=modified_at, reverse=True)
 
 
 def modified_at(path: Path) -> float:

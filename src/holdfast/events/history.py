@@ -207,7 +207,7 @@ def _stamp(files: list[Path]) -> tuple[int, int]:
 
 def _listed(known: Figures) -> Figures:
     """Return the transcripts that there are now, newest first, new ones by their first lines."""
-    found: Figures = {}
+    figures: Figures = {}
     for session, file in list(transcript_files.by_session().items())[:MOST_TRANSCRIPTS]:
         one = known.get(str(file))
         if one is None:
@@ -216,8 +216,8 @@ def _listed(known: Figures) -> Figures:
                 project = project_of(file)
                 one = TranscriptFigures(str(file), session, agent_of(file).name, project, title)
         if one is not None:
-            found[str(file)] = one
-    return found
+            figures[str(file)] = one
+    return figures
 
 
 def _try(step: Callable[[TranscriptFigures], TranscriptFigures], one: TranscriptFigures) -> Any:

@@ -204,7 +204,7 @@ def pins_of(state: State) -> list[dict[str, Any]]:
         return []
     from holdfast.budget import ledger
 
-    return [one._asdict() for one in ledger.read(state.project, state.session_id).pins]
+    return [pin._asdict() for pin in ledger.read(state.project, state.session_id).pins]
 
 
 def _work_from_snapshot(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:

@@ -72,7 +72,9 @@ def shared_work(state: State, folder: str) -> dict[str, Any]:
     if not found:
         return {}
     mine = state.agent_id or None
-    parts = [one for one in subtasks(found) if one.get("agent_id") != mine or mine is None]
+    parts = [
+        subtask for subtask in subtasks(found) if subtask.get("agent_id") != mine or mine is None
+    ]
     names = _names(state, found)
     messages = [one for one in objects_in(found, "recent_messages") if _concerns(one, names)]
     return {**found, "subtasks": parts, "recent_messages": messages}
@@ -112,7 +114,9 @@ def describe_restored(brief: Brief, before: str = "", most_messages: int = 0) ->
     """What a brief restored, in a few words for the user; empty if it was nothing. `before` are
     such words about the brief before it: the numbers are added. A message that begins in one brief
     and ends in the other is counted once at most: there are `most_messages`."""
-    counts = Counter(one.section for one in brief.items if _is_open(one)) + _restored_counts(before)
+    counts = Counter(item.section for item in brief.items if _is_open(item)) + _restored_counts(
+        before
+    )
     if most_messages:
         counts["said"] = min(counts["said"], most_messages)
     parts = [

@@ -79,7 +79,7 @@ def follow(store: Store, after: int) -> int:
     if None in changed_projects:  # an event without a project may concern any session
         refresh(store)
     elif changed_projects or changed_sessions:
-        known = [one for one in changed_projects if one is not None]
+        known = [project for project in changed_projects if project is not None]
         refresh(store, project_ids=known, session_ids=changed_sessions)
     return last
 

@@ -106,10 +106,10 @@ def current_embedder() -> Embedder:
                 _opened[words] = _open(*words)
             except NoEmbedder as error:
                 _opened[words] = error
-        found = _opened[words]
-    if isinstance(found, NoEmbedder):
-        raise found
-    return found
+        embedder = _opened[words]
+    if isinstance(embedder, NoEmbedder):
+        raise embedder
+    return embedder
 
 
 def vector_of(text: str, wanted: str) -> Array:

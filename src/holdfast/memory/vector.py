@@ -25,8 +25,8 @@ class Kept(NamedTuple):
 def unit(vectors: Array) -> Array:
     """Scale each vector to length one. A zero vector stays zero."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    found: Array = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
-    return found
+    array: Array = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+    return array
 
 
 def encode(vectors: Array) -> list[Kept]:

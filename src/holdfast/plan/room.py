@@ -76,14 +76,14 @@ def stated_room(tokens: int, specs: int, window_tokens: int = 0) -> PlanRoom:
     return PlanRoom(tokens, tokens, max(tokens, window_tokens), specs, "as told")
 
 
-def use_fresh_windows(found: PlanRoom) -> PlanRoom:
+def use_fresh_windows(room: PlanRoom) -> PlanRoom:
     """The same room if no batch goes into the current session."""
-    if not found.here:
-        return found
-    size = f"{found.fresh_tokens:,} tokens of windows of {found.window_tokens:,}"
+    if not room.here:
+        return room
+    size = f"{room.fresh_tokens:,} tokens of windows of {room.window_tokens:,}"
     return replace(
-        found,
-        now_tokens=found.fresh_tokens,
+        room,
+        now_tokens=room.fresh_tokens,
         here=False,
         basis=f"like the last session here: {size}",
     )

@@ -42,12 +42,12 @@ def read_on(state: State, folder: str, is_late: Callable[[], bool] | None = None
 
     # Secrets are removed first, so that no quotation cuts one in two.
     reader = RecordReader(before, sidechain=bool(state.agent_id))
-    found = reader.read_redacted(state.transcript, is_late=is_late)
-    found.read_from = sign(state.transcript, found.offset)
-    save(folder, found)
+    record = reader.read_redacted(state.transcript, is_late=is_late)
+    record.read_from = sign(state.transcript, record.offset)
+    save(folder, record)
     if reader.is_stopped:
-        found.unread = max(1, places.size_of(state.transcript) - found.offset)
-    return found
+        record.unread = max(1, places.size_of(state.transcript) - record.offset)
+    return record
 
 
 def save(folder: str, record: Record) -> None:

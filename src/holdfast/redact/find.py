@@ -43,10 +43,14 @@ def use_patterns(patterns: Iterable[re.Pattern[str]]) -> None:
 def find(text: str) -> list[SecretFinding]:
     """Return the secrets of a text in order. They do not overlap."""
     view = hidden.view(text)
-    found = list(_search(hidden.without_escapes(view.text if view else text)))
-    if not found:
-        return found
-    return merge_findings(view.in_text(one) for one in found) if view else merge_findings(found)
+    findings = list(_search(hidden.without_escapes(view.text if view else text)))
+    if not findings:
+        return findings
+    return (
+        merge_findings(view.in_text(finding) for finding in findings)
+        if view
+        else merge_findings(findings)
+    )
 
 
 def _search(text: str) -> Iterator[SecretFinding]:

@@ -66,26 +66,26 @@ def foreign_warm(project: str) -> list[Compressed]:
 
 
 def foreign_cold(project: str) -> list[Compressed]:
-    found: list[Compressed] = []
+    compresseds: list[Compressed] = []
     for root in _roots(project):
         listed = folders.names_in(places.resolve_inside(root, SESSIONS))
         for session in sorted(listed)[:MOST_SESSIONS]:
-            found += _within(root, f"{SESSIONS}/{session}/{ARCHIVED}", project)
-    return found
+            compresseds += _within(root, f"{SESSIONS}/{session}/{ARCHIVED}", project)
+    return compresseds
 
 
 def foreign_pending(session_id: str, project: str) -> list[Pending]:
     name = f"{places.plain(session_id)}_pending.json"
-    found: list[Pending] = []
+    pendings: list[Pending] = []
     for root in _roots(project):
         path = places.resolve_inside(root, f"{QUEUES}/{name}")
         if path and (data := read(path)):
             try:
-                found += formats.queue(data).pending[:MOST_FILES]
+                pendings += formats.queue(data).pending[:MOST_FILES]
             except (DamagedSegment, NewerFile) as error:
                 log.add("WARN", "segments", f"{path} was passed over: {error}")
-    found = [_clean(one) for one in found if _is_public(one.segment_id)]
-    return [msgspec.structs.replace(one, written_by=formats.FOREIGN) for one in found]
+    pendings = [_clean(pending) for pending in pendings if _is_public(pending.segment_id)]
+    return [msgspec.structs.replace(pending, written_by=formats.FOREIGN) for pending in pendings]
 
 
 def _roots(project: str) -> list[str]:

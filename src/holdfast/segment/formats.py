@@ -134,12 +134,12 @@ def queue(data: bytes) -> Queue:
 
 def decode_compressed(data: bytes, segment_id: str = "") -> Compressed:
     """Decode a segment, which must have the id of its file."""
-    found = _decoded(data, Compressed)
-    if segment_id and found.segment_id != segment_id:
+    compressed = _decoded(data, Compressed)
+    if segment_id and compressed.segment_id != segment_id:
         raise DamagedSegment(f"it contains another segment than {segment_id}")
-    if not is_plain(found.segment_id):
+    if not is_plain(compressed.segment_id):
         raise DamagedSegment("its id cannot be a file's name")
-    return found
+    return compressed
 
 
 def _decoded(data: bytes, kind: type[Kind]) -> Kind:

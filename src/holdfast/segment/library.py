@@ -221,10 +221,10 @@ def _load(path: str) -> Compressed | None:
     if not data:
         return None
     try:
-        found = formats.decode_compressed(data, path.rpartition("/")[2].removesuffix(ENDING))
-        if found.metadata.written_by != formats.MODEL:
-            found.metadata.written_by = formats.OURS
-        return found
+        compressed = formats.decode_compressed(data, path.rpartition("/")[2].removesuffix(ENDING))
+        if compressed.metadata.written_by != formats.MODEL:
+            compressed.metadata.written_by = formats.OURS
+        return compressed
     except DamagedSegment as error:
         with suppress(NotStored):
             small_files.set_aside(path, str(error))
@@ -238,16 +238,16 @@ def _put(path: str, one: Compressed) -> None:
     small_files.put(path, formats.encode(one))
 
 
-def _select(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:
+def _select(compresseds: list[Compressed], project: str, session_id: str) -> list[Compressed]:
     """Return each segment once, of the given project and session if any, oldest first. Those of
     others come before all of ours, as if they were older: lists show the newest first."""
     each: dict[str, Compressed] = {}
-    for one in found:
-        if session_id and one.session_id != session_id:
+    for compressed in compresseds:
+        if session_id and compressed.session_id != session_id:
             continue
-        if project and one.metadata.project not in ("", project):
+        if project and compressed.metadata.project not in ("", project):
             continue
-        each.setdefault(one.segment_id, one)
+        each.setdefault(compressed.segment_id, compressed)
     return sorted(each.values(), key=lambda one: (is_own(one), one.compressed_at, one.start_turn))
 
 

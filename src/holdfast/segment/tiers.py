@@ -61,11 +61,11 @@ def is_due(turn: int, last_turn: int, every: int) -> bool:
     return turn - last_turn >= every or turn < last_turn
 
 
-def cold_segments(record: Record, found: Sequence[Segment], limits: Limits) -> list[Segment]:
+def cold_segments(record: Record, segments: Sequence[Segment], limits: Limits) -> list[Segment]:
     """List those that were not mentioned for long, are done, and are long enough to compress."""
     return [
         one
-        for one in found
+        for one in segments
         if one.message_count >= limits.cold_messages
         and record.op - one.last_mention >= limits.cold_turns
         and segment.is_done(record, one)

@@ -40,17 +40,17 @@ def root(text: str) -> JsonPlace:
 
 def children(text: str, place: JsonPlace) -> list[JsonPlace]:
     """Members or items in the order they are written; none for a plain value."""
-    opening, found = text[place.value_start], list[JsonPlace]()
+    opening, places = text[place.value_start], list[JsonPlace]()
     if opening not in "{[":
-        return found
+        return places
     at = _skip(text, place.value_start + 1)
     while text[at] not in "}]":
-        child = _member(text, at) if opening == "{" else _item(text, at, len(found))
-        found.append(child)
+        child = _member(text, at) if opening == "{" else _item(text, at, len(places))
+        places.append(child)
         at = _skip(text, child.end)
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found
+    return places
 
 
 def find(text: str, path: JsonPath) -> JsonPlace | None:

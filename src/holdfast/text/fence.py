@@ -57,15 +57,15 @@ def _has_spelled(text: str) -> bool:
     return "&amp;" in text or "&#x" in text
 
 
-def _spell(found: re.Match[str]) -> str:
-    return "&amp;" if found[0] == "&" else f"&#x{ord(found[0]):x};"
+def _spell(match: re.Match[str]) -> str:
+    return "&amp;" if match[0] == "&" else f"&#x{ord(match[0]):x};"
 
 
-def _read(found: re.Match[str]) -> str:
-    if found[0] == "&amp;":
+def _read(match: re.Match[str]) -> str:
+    if match[0] == "&amp;":
         return "&"
-    point = int(found[0][3:-1], 16)
-    return chr(point) if point <= HIGHEST else found[0]
+    point = int(match[0][3:-1], 16)
+    return chr(point) if point <= HIGHEST else match[0]
 
 
 TAG = "holdfast-brief"

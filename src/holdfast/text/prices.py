@@ -12,14 +12,14 @@ MILLION = 1_000_000
 def parse(text: str) -> Tariff:
     """Parse `model input output read written; …`. What does not fit is left out: a cost without
     its price is not known."""
-    found: Tariff = {}
+    tariff: Tariff = {}
     for row in text.split(";"):
         model, *rest = row.split()[:5] or [""]
         with suppress(ValueError):
             numbers = tuple(float(one) for one in rest)
             if model and len(numbers) == 4 and min(numbers) >= 0:
-                found[model] = numbers
-    return found
+                tariff[model] = numbers
+    return tariff
 
 
 def cost_of(model: str, used: Sequence[int], tariff: Tariff) -> float | None:

@@ -43,5 +43,5 @@ def id_of(file_name: str) -> str:
 
 def number(checkpoint_id: str) -> int:
     """Its position among the checkpoints of the same second, from 1; 0 for an invalid id."""
-    found = ID.fullmatch(checkpoint_id)
-    return int(found[1] or 1) if found else 0
+    match = ID.fullmatch(checkpoint_id)
+    return int(match[1] or 1) if match else 0

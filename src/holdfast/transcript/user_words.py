@@ -149,19 +149,19 @@ def _without_head(text: str, is_marked: bool) -> tuple[str, list[str]]:
     a tag that words follow on its line is spoken of."""
     at, unsure, stands_alone = 0, list[str](), False
     for _ in range(MOST_BLOCKS):
-        found = _OPENED.pattern.match(text, at)
-        if found is None or _typed_form(text[at:].strip()) is not None:
+        match = _OPENED.pattern.match(text, at)
+        if match is None or _typed_form(text[at:].strip()) is not None:
             break
-        closing = f"</{found[1]}>"
-        last = text.rfind(closing, found.end())
+        closing = f"</{match[1]}>"
+        last = text.rfind(closing, match.end())
         if last < 0 and _ALONE.pattern.match(text, at):
             return "", [*unsure, text[at:]]
         if last < 0:
             break
-        first, end = text.find(closing, found.end()), last + len(closing)
-        if _CLIENT_BLOCK.pattern.match(text, found.start(1)):
+        first, end = text.find(closing, match.end()), last + len(closing)
+        if _CLIENT_BLOCK.pattern.match(text, match.start(1)):
             unsure.append(text[first + len(closing) : last])
-            stands_alone |= not (is_marked or found[1].startswith(_BEFORE_WORDS))
+            stands_alone |= not (is_marked or match[1].startswith(_BEFORE_WORDS))
         else:
             unsure.append(text[at:end])
         at = end

@@ -47,19 +47,23 @@ class Glance:
         return self.used_tokens / self.edge_tokens
 
 
-def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
+def glance(transcript: LiveTranscript, now_ms: int) -> Glance | None:
     """Read one window; None before the first answer, during a compaction and after the end."""
-    _check_readable(found.path)
-    state, folder = for_transcript(Path(found.path), found.session_id, found.agent_id)
-    if _has_ended(state, folder, found):
+    _check_readable(transcript.path)
+    state, folder = for_transcript(
+        Path(transcript.path), transcript.session_id, transcript.agent_id
+    )
+    if _has_ended(state, folder, transcript):
         return None
-    end = tail.read(found.path, bool(found.agent_id), state.density or mark.CHARS_PER_TOKEN)
+    end = tail.read(
+        transcript.path, bool(transcript.agent_id), state.density or mark.CHARS_PER_TOKEN
+    )
     if end.basis == "none" or view.is_compacting(end, state, now_ms):
         return None
     used = end.used_tokens(state.density or mark.CHARS_PER_TOKEN, state.overhead_tokens)
     settings = settings_load.load(state.project)
     return Glance(
-        found,
+        transcript,
         folder,
         state.project or state.cwd,
         used,
@@ -79,11 +83,11 @@ def _check_readable(path: str) -> None:
     os.close(places.open_regular(path))
 
 
-def _has_ended(state: State, folder: str, found: LiveTranscript) -> bool:
+def _has_ended(state: State, folder: str, transcript: LiveTranscript) -> bool:
     """Whether the session ended and its transcript has not grown since (it may be resumed)."""
     if places.is_closed(folder):
         return True
-    return bool(state.ended_ms) and found.changed_ms <= state.ended_ms + 2_000
+    return bool(state.ended_ms) and transcript.changed_ms <= state.ended_ms + 2_000
 
 
 def _edge_tokens(state: State, end: Tail, used: int) -> int:

@@ -78,23 +78,23 @@ class Watch:
     def close(self) -> None:
         self.board.close()
 
-    def _try_to_read(self, found: LiveTranscript, now_ms: int) -> None:
+    def _try_to_read(self, transcript: LiveTranscript, now_ms: int) -> None:
         """Read one transcript. One that fails is tried again and keeps no other from being read."""
         try:
-            self._read(found, now_ms)
+            self._read(transcript, now_ms)
         except Exception as error:
-            self._warnings.warn(found.path, f"cannot be read: {error}")
-            self._transcripts.report_again(found.path)
+            self._warnings.warn(transcript.path, f"cannot be read: {error}")
+            self._transcripts.report_again(transcript.path)
 
-    def _read(self, found: LiveTranscript, now_ms: int) -> None:
-        before = self._glances.pop(found.path, None)
-        seen = glance(found, now_ms)
+    def _read(self, transcript: LiveTranscript, now_ms: int) -> None:
+        before = self._glances.pop(transcript.path, None)
+        seen = glance(transcript, now_ms)
         if seen is None:
             return
-        seen = self._glances[found.path] = _with_fewest_tokens(before, seen)
+        seen = self._glances[transcript.path] = _with_fewest_tokens(before, seen)
         self._record(seen, now_ms)
-        self._active_ms[found.path] = self._active.note(
-            found.path, seen.checkpoint_ms, found.changed_ms
+        self._active_ms[transcript.path] = self._active.note(
+            transcript.path, seen.checkpoint_ms, transcript.changed_ms
         )
         if before is None and seen.checkpoint_trigger == checkpoints.TRIGGER:
             self._announce_recent(seen, now_ms)

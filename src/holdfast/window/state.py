@@ -141,11 +141,11 @@ def _from_json(value: dict[str, Any]) -> State:
         given = value.get(name)
         if _fits(given, type(getattr(blank, name))):
             good[name] = given
-    found = State(**good)
-    found.zone, found.alert = min(found.zone, 3), min(found.alert, 4)
-    if not 0.5 <= found.density <= 20:
-        found.density = 0.0
-    return found
+    state = State(**good)
+    state.zone, state.alert = min(state.zone, 3), min(state.alert, 4)
+    if not 0.5 <= state.density <= 20:
+        state.density = 0.0
+    return state
 
 
 def _fits(given: Any, wanted: type) -> bool:

@@ -63,8 +63,8 @@ EventList = answer(
 
 
 async def _hub(request: Request) -> Hub:
-    found: Hub = request.app.state.hub
-    return found
+    hub: Hub = request.app.state.hub
+    return hub
 
 
 STREAM: dict[int | str, dict[str, Any]] = {

@@ -260,7 +260,7 @@ def _hand_over(
     else:
         made = made.on_conflict_do_nothing(index_elements=key)
     got = set(connection.scalars(made.returning(deliveries.c.message_id)))
-    return [one for one in message_ids if one in got]
+    return [id_ for id_ in message_ids if id_ in got]
 
 
 def _filters(ask: Ask) -> list[sa.ColumnElement[bool]]:

@@ -221,18 +221,18 @@ def _note(
         deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
 
 
-def withdraw_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
+def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:
     """Return the inbox without messages that a hook has printed; hooks will not print what is
     read now."""
     try:
-        printed = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
+        printed = withdraw(ask.agent_id, inbox.unread_ids, ask.now_ms)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {error}")
-        return found
+        return inbox
     rows = [
-        {**row, "already_read": row["already_read"] or row["id"] in printed} for row in found.rows
+        {**row, "already_read": row["already_read"] or row["id"] in printed} for row in inbox.rows
     ]
-    return DeliveryInbox(rows, max(0, found.unread_remaining - len(printed)))
+    return DeliveryInbox(rows, max(0, inbox.unread_remaining - len(printed)))
 
 
 def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:

@@ -264,7 +264,7 @@ def _add_placeholders(connection: Connection, table: sa.Table, lost: list[str]) 
     """The path of a project is filled in when a session in it reports: the id is made from it."""
     if not lost:
         return
-    required = [one for one in table.columns if not one.nullable and one.name != "id"]
+    required = [column for column in table.columns if not column.nullable and column.name != "id"]
     row = {one.name: 0 if isinstance(one.type, sa.Integer) else LOST for one in required}
     for key in table.foreign_keys:  # the placeholder's parent is a placeholder too
         row[key.parent.name] = NOWHERE

@@ -118,14 +118,14 @@ def check_at(address: str) -> list[Finding]:
 
 def check(engine: Engine) -> list[Finding]:
     """Check a database. An error is a finding too, and ends the check."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
         with translate_driver_errors(), snapshot(engine) as connection:
-            found.extend(_findings(connection))
+            findings.extend(_findings(connection))
     except StoreError as error:
         name = "integrity" if isinstance(error, Corrupt) else "connection"
-        found.append(Finding(name, False, f"{error}; {error.hint}"))
-    return found
+        findings.append(Finding(name, False, f"{error}; {error.hint}"))
+    return findings
 
 
 def check_integrity(engine: Engine) -> None:

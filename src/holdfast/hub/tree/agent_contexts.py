@@ -300,8 +300,8 @@ def note_compaction(
 
 
 def snapshot_status(connection: Connection, session_id: str) -> Row | None:
-    found = known_sessions.find(connection, session_id)
-    if found is not None:
-        return found
+    row = known_sessions.find(connection, session_id)
+    if row is not None:
+        return row
     any_request = sa.select(requests.c.id).where(requests.c.session_id == session_id).limit(1)
     return None if connection.scalar(any_request) is None else {"compacted_ms": None}

@@ -138,7 +138,7 @@ class KnownWork:
         left = [one for one in saved["active_tasks"] if task_id(one) not in ended]
         left = [{"description": one} if isinstance(one, str) else one for one in left]
         states = [*_objects(saved["agent_states"]), *rows["states"]]
-        newest = {str(one.get("agent_id") or id(one)): one for one in states}
+        newest = {str(state.get("agent_id") or id(state)): state for state in states}
         when = f"saved {row_times.to_iso(self.saved_ms)}"
         summary = saved["context_summary"]
         asked = [with_public_times(row) for row in reversed(rows["asked"])]
@@ -211,7 +211,7 @@ def _subtasks_in(
 
 def _objects(values: Sequence[Any]) -> list[Row]:
     """Return the objects of a list that a client saved, which may hold anything."""
-    return [one for one in values if isinstance(one, dict)]
+    return [value for value in values if isinstance(value, dict)]
 
 
 def _besides_waves(state: Row, stages: Sequence[Row]) -> Row:
@@ -222,11 +222,11 @@ def _besides_waves(state: Row, stages: Sequence[Row]) -> Row:
 
 def _named(row: Row, blockers: Sequence[Row]) -> Row:
     """Return a subtask in which those that it waits for are named by agent and task."""
-    known = {one["id"]: one for one in blockers}
+    known = {blocker["id"]: blocker for blocker in blockers}
     waits = [known[name] for name in row["blocked_by"] or () if name in known]
     named = [
-        f"{one['agent_id'] or one['agent_type'] or 'subtask'} ({one['description']})"
-        for one in waits
+        f"{wait['agent_id'] or wait['agent_type'] or 'subtask'} ({wait['description']})"
+        for wait in waits
     ]
     return {**row, "blocked_by": named}
 
@@ -238,8 +238,8 @@ def _last_place(connection: Connection, agent_id: str) -> Row | None:
         query = sa.select(table.c.session_id, table.c.agent_type).where(
             table.c.agent_id == agent_id
         )
-        if found := first(connection, query.order_by(newest.desc()).limit(1)):
-            return found
+        if row := first(connection, query.order_by(newest.desc()).limit(1)):
+            return row
     known = connection.scalar(sa.select(sessions.c.id).where(sessions.c.id == agent_id))
     return {"session_id": known, "agent_type": None} if known else None
 

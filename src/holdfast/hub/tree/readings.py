@@ -140,18 +140,18 @@ def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
     return rows(connection, query.order_by(table.chunk.desc()))
 
 
-def thin(found: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
+def thin(steps: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
     """Return at most so many readings (at least four): the least and the greatest of each of
     equal stretches, in their order, with the first and the last. A curve that is as many points
     wide looks the same."""
-    if len(found) <= most:
-        return list(found)
-    inner, buckets = found[1:-1], (most - 2) // 2
-    kept: list[UsedAtStep] = [found[0]]
+    if len(steps) <= most:
+        return list(steps)
+    inner, buckets = steps[1:-1], (most - 2) // 2
+    kept: list[UsedAtStep] = [steps[0]]
     for n in range(buckets):
         some = inner[len(inner) * n // buckets : len(inner) * (n + 1) // buckets]
         kept += sorted({min(some, key=_used_tokens), max(some, key=_used_tokens)})
-    return [*kept, found[-1]]
+    return [*kept, steps[-1]]
 
 
 def _used_tokens(one: UsedAtStep) -> int:

@@ -153,7 +153,7 @@ def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
     if isinstance(state, dict):
         return state
     waves = _below(snapshot, "waves")
-    statuses = {f"wave {one.get('wave_number')}": one.get("status") for one in waves}
+    statuses = {f"wave {wave.get('wave_number')}": wave.get("status") for wave in waves}
     return statuses or None
 
 

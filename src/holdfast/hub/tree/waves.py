@@ -150,8 +150,8 @@ def of_session(connection: Connection, session_id: str) -> list[Row]:
     return found
 
 
-def _last_end(found: list[Row]) -> int:
-    return max((row["completed_ms"] or 0 for row in found), default=0)
+def _last_end(rows: list[Row]) -> int:
+    return max((row["completed_ms"] or 0 for row in rows), default=0)
 
 
 def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:

@@ -71,20 +71,20 @@ def _room() -> PlanRoom:
     return room.room_of_window(state, folder, settings, int(time.time() * 1000))
 
 
-def _summary(found: Workflow) -> dict[str, Any]:
-    room = found.room
-    warnings = [_cut(words) for words in found.warnings[:MAX_WARNINGS]]
-    if len(found.warnings) > MAX_WARNINGS:
-        warnings.append(f"and {len(found.warnings) - MAX_WARNINGS} more")
+def _summary(workflow: Workflow) -> dict[str, Any]:
+    room = workflow.room
+    warnings = [_cut(words) for words in workflow.warnings[:MAX_WARNINGS]]
+    if len(workflow.warnings) > MAX_WARNINGS:
+        warnings.append(f"and {len(workflow.warnings) - MAX_WARNINGS} more")
     return {
         "room": {
             "now_tokens": room.now_tokens,
             "fresh_tokens": room.fresh_tokens,
             "basis": room.basis,
         },
-        "tokens": found.tokens,
-        "tasks_of_unknown_size": found.unknown or None,
-        "done": len(found.done) or None,
+        "tokens": workflow.tokens,
+        "tasks_of_unknown_size": workflow.unknown or None,
+        "done": len(workflow.done) or None,
         "warnings": warnings or None,
     }
 

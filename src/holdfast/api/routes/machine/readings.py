@@ -115,12 +115,12 @@ async def get(
     return respond(await db.read(look))
 
 
-def _columns(found: Sequence[UsedAtStep], points: int) -> dict[str, Any]:
-    shown = readings.thin(found, points)
+def _columns(steps: Sequence[UsedAtStep], points: int) -> dict[str, Any]:
+    shown = readings.thin(steps, points)
     return {
-        "edge_tokens": found[-1].limit_tokens if found else None,
-        "total": len(found),
-        "is_thinned": len(shown) < len(found),
+        "edge_tokens": steps[-1].limit_tokens if steps else None,
+        "total": len(steps),
+        "is_thinned": len(shown) < len(steps),
         "step": [one.step for one in shown],
         "at_ms": [one.at_ms for one in shown],
         "used_tokens": [one.used_tokens for one in shown],
@@ -133,18 +133,18 @@ def _zones() -> dict[str, float]:
     return {name: settings.share(f"zone_{name}") for name in ZoneShares.model_fields}
 
 
-def _compactions(rows: Sequence[Row], found: Sequence[UsedAtStep]) -> list[dict[str, Any]]:
+def _compactions(rows: Sequence[Row], steps: Sequence[UsedAtStep]) -> list[dict[str, Any]]:
     """How full the window was afterwards, where the client does not say it: at the next step."""
     marks = []
     for row in rows:
         mark = {name: row[name] for name in CompactionMark.model_fields}
         if mark["step"] is not None and mark["after_tokens"] is None:
-            later = bisect_right(found, mark["step"], key=lambda one: one.step)
-            mark["after_tokens"] = found[later].used_tokens if later < len(found) else None
+            later = bisect_right(steps, mark["step"], key=lambda one: one.step)
+            mark["after_tokens"] = steps[later].used_tokens if later < len(steps) else None
         marks.append(mark)
     return marks
 
 
-def _at(mark: dict[str, Any], found: Sequence[UsedAtStep]) -> dict[str, Any]:
-    place = bisect_right(found, mark["at_ms"], key=lambda one: one.at_ms)
-    return {**mark, "step": found[place - 1].step if place else None}
+def _at(mark: dict[str, Any], steps: Sequence[UsedAtStep]) -> dict[str, Any]:
+    place = bisect_right(steps, mark["at_ms"], key=lambda one: one.at_ms)
+    return {**mark, "step": steps[place - 1].step if place else None}
