@@ -75,7 +75,7 @@ def _in_words(path: str) -> Iterator[None]:
         yield
     except (OSError, ValueError, atomic.PhantomCheckpoint) as error:
         reason = getattr(error, "strerror", "") or error
-        raise NotStored(f"{path} was not written: {reason}") from error
+        raise NotStored(f"{path} cannot be written: {reason}") from error
 
 
 def stems(folder: str, ending: str) -> list[str]:
