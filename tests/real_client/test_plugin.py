@@ -63,8 +63,9 @@ def test_after_it_was_removed_nothing_of_it_is_left(
     client(binary, stage, "plugin", "marketplace", "remove", "holdfast")
     left = {path for path in stage.home.rglob("*") if path.is_file()}
     mine = (stage.holdfast_home, stage.home / "trial", stage.home / ".claude" / "projects")
-    cached = stage.home / ".claude" / "plugins" / "cache"  # the client's own; it empties it itself
-    others = {path for path in left if not any(map(path.is_relative_to, (*mine, cached)))}
+    client_folder = stage.home / ".claude"  # it empties these two itself
+    kept = (client_folder / "plugins" / "cache", client_folder / "backups")
+    others = {path for path in left if not any(map(path.is_relative_to, (*mine, *kept)))}
     assert not [path for path in others if b'"holdfast' in path.read_bytes()]
     data = stage.home / ".claude" / "plugins" / "data"
     assert not data.exists() or not list(data.iterdir())
