@@ -26,6 +26,7 @@ from holdfast.wire.log import is_utf8
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 MESSAGE_TTL_SECONDS = 1_800
+PATIENCE_SECONDS = 5.0
 MAX_UNSENT = 1_000
 POSTED = event_log.EventFilter(kind="message.posted")
 StoreFinder = Callable[[], Store | None]
@@ -46,7 +47,7 @@ class BoardWriter:
         self._after = 0
         self._complete = False
         self._last_error = ""
-        self._side_thread = SideThread()
+        self._thread: threading.Thread | None = None
 
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
         """Announce a checkpoint, once. It is sent later if the board cannot be reached now, or if
@@ -86,10 +87,21 @@ class BoardWriter:
         return bool(since.rows) or since.missed
 
     def _try(self, chore: Callable[[Store], object]) -> None:
-        """Run a chore on the side thread. A board that fails or hangs delays no checkpoint, and
-        the same error is logged once."""
-        if not self._side_thread.do(partial(self._reach, chore)):
+        """Run a chore on a thread of its own. A board that fails or hangs delays no checkpoint: a
+        late chore runs on, and none starts before it ended. The same error is logged once."""
+        if not self._is_busy:
+            name = "holdfast-board"
+            self._thread = threading.Thread(
+                target=self._reach, args=[chore], name=name, daemon=True
+            )
+            self._thread.start()
+            self._thread.join(PATIENCE_SECONDS)
+        if self._is_busy:
             self._complain("it does not answer; messages wait")
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
 
     def _reach(self, chore: Callable[[Store], object]) -> None:
         try:
@@ -109,7 +121,7 @@ class BoardWriter:
         self._last_error = words
 
     def close(self) -> None:
-        if self._store is not None and self._is_ours and not self._side_thread.is_busy:
+        if self._store is not None and self._is_ours and not self._is_busy:
             self._store.close()
             self._store = None
 
@@ -144,26 +156,3 @@ def _row(seen: Glance, why: str, checkpoint: str, now_ms: int) -> Row:
         project_id=projects.id_of(seen.project),
     )
     return row | {"id": ids.make_id(TOPIC, found.session_id, found.agent_id, name)}
-
-
-PATIENCE_SECONDS = 5.0
-
-
-class SideThread:
-    """Runs one call at a time on a thread of its own."""
-
-    def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
-
-    @property
-    def is_busy(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
-
-    def do(self, call: Callable[[], None]) -> bool:
-        """Whether the call ended in time. A late one runs on, and none starts before it ended."""
-        if self.is_busy:
-            return False
-        self._thread = threading.Thread(target=call, name="holdfast-call", daemon=True)
-        self._thread.start()
-        self._thread.join(PATIENCE_SECONDS)
-        return not self.is_busy
