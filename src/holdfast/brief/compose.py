@@ -100,7 +100,7 @@ def compose(
     has_agents = bool(record.agents or work.get("subtasks"))
     is_chosen = bool(role or agent_type)
     role = role or role_for(agent_type, has_agents=has_agents)
-    sections = [_addressed(one, agent_type) for one in sections_of(role, chosen=is_chosen)]
+    sections = [_addressed(section, agent_type) for section in sections_of(role, chosen=is_chosen)]
     limit = chars_for(max_tokens)
     given = summary_at_end(record) if given is None else given
     origin = origin or f"this session's transcript, step {record.op}"
@@ -120,7 +120,7 @@ def compose(
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
     quoted_lines = {one.key for one in choice.taken if one.section in WITH_OUTPUT}
-    items = [one for one in items if one.section != "commands" or one.key not in quoted_lines]
+    items = [item for item in items if item.section != "commands" or item.key not in quoted_lines]
     choice.taken = [one for one in choice.taken if one in items or one.section != "commands"]
     fill(choice, items)
     known = sum(map(choice.knows, items))

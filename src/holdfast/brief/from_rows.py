@@ -33,15 +33,15 @@ def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]
     """Leave out the work of other agents; for a specialist also the session's own."""
     subtasks = [one for one in work["subtasks"] if one.get("agent_id") == reader]
     waits = [one for one in work["blocking"] if reader in (one["blocked_agent"], one["blocked_by"])]
-    states = [one for one in work["agent_states"] if one.get("agent_id") == reader]
+    states = [state for state in work["agent_states"] if state.get("agent_id") == reader]
     own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own
     ids = {subtask.get("id") for subtask in subtasks} - {None}
     actions = [
-        one
-        for one in work["actions"]
-        if one.get("agent_id") == reader or one.get("subtask_id") in ids
+        action
+        for action in work["actions"]
+        if action.get("agent_id") == reader or action.get("subtask_id") in ids
     ]
     return {
         **own,

@@ -99,13 +99,13 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
         "decided": [
             {
-                "decision": flat(one.text, ITEM_CHARS),
-                "question": flat(one.question, ITEM_CHARS),
-                "by": one.by,
-                "turn": one.turn,
-                "at": one.place.at,
+                "decision": flat(decision.text, ITEM_CHARS),
+                "question": flat(decision.question, ITEM_CHARS),
+                "by": decision.by,
+                "turn": decision.turn,
+                "at": decision.place.at,
             }
-            for one in [*find_decisions(record)][-MOST_ITEMS:]
+            for decision in [*find_decisions(record)][-MOST_ITEMS:]
         ],
         "agent_states": [
             {
@@ -154,10 +154,10 @@ def _question(record: Record, at: int) -> str:
 def decisions(record: Record) -> Iterator[str]:
     """Yield what the user decided, each with its question and its turn, and what the model labelled
     as a decision."""
-    for one in find_decisions(record):
-        words = quoted(flat(one.text, ITEM_CHARS))
-        to = f"{quoted(flat(one.question, ITEM_CHARS))} → " if one.question else ""
-        yield f"turn {one.turn}{'' if one.by == 'user' else ', the model'}: {to}{words}"
+    for decision in find_decisions(record):
+        words = quoted(flat(decision.text, ITEM_CHARS))
+        to = f"{quoted(flat(decision.question, ITEM_CHARS))} → " if decision.question else ""
+        yield f"turn {decision.turn}{'' if decision.by == 'user' else ', the model'}: {to}{words}"
 
 
 def next_steps(record: Record, room: int = ENDLESS) -> list[str]:

@@ -191,7 +191,7 @@ def _figures(row: dict[str, Any]) -> TranscriptFigures:
         for day, models in row["by_day"].items()
     }
     size, changed_ns = row["at"]
-    counts = tuple(SummaryCounts(**one) for one in row["compactions"])
+    counts = tuple(SummaryCounts(**compaction) for compaction in row["compactions"])
     known = {**row, "at": (size, changed_ns), "by_day": by_day, "compactions": counts}
     return TranscriptFigures(**known)
 

@@ -42,7 +42,7 @@ class SummaryReport:
 
     @property
     def not_found(self) -> list[MeasuredItem]:
-        return [one for one in self.items if not one.is_found]
+        return [item for item in self.items if not item.is_found]
 
     @property
     def brief_tokens(self) -> int:
@@ -68,14 +68,14 @@ def measure_last(path: Path, *, sidechain: bool) -> tuple[int, str, list[Measure
 def summary_reports(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryReport]]:
     """Every summary of a transcript with the byte of its compaction, in one pass like the hooks."""
     reader = RecordReader(sidechain=sidechain)
-    for one in read_compactions(path, sidechain=sidechain):
-        if one.summary is None:
+    for compaction in read_compactions(path, sidechain=sidechain):
+        if compaction.summary is None:
             continue
-        measured = _Measured(reader, path, one)
+        measured = _Measured(reader, path, compaction)
         first, second = measured.briefs()
         left_out = missing(measured.items, f"{first.text}\n{second.text}")
         yield (
-            one.offset,
+            compaction.offset,
             SummaryReport(
                 measured.items,
                 [item for item in measured.items if not (item.is_found or item in left_out)],
@@ -192,7 +192,7 @@ def plain(one: MeasuredItem) -> dict[str, Any]:
 def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
     """The restored lines, each with its reason if a brief composed now has the same line. An item
     of several lines stays one."""
-    composed = [(one.text, one.reason, one.source) for one in brief.lines]
+    composed = [(line.text, line.reason, line.source) for line in brief.lines]
     if given is None:
         return composed
     known = {text: (reason, place) for text, reason, place in composed}

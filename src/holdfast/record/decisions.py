@@ -33,14 +33,18 @@ def find_decisions(record: Record) -> Iterator[Decided]:
     of a tool, and then what the model labelled. Whether other words decide something, no rule can
     tell."""
     known = [turn for turn in record.turns if not turn.taken_back]
-    last_word = {one.text: one for turn in known for one in turn.questions if one.answer}
+    last_word = {
+        question.text: question for turn in known for question in turn.questions if question.answer
+    }
     for turn in known:
         number = turn_number(record, turn.place)
         if turn.asked and turn.reply_to.startswith(REFUSED):
             yield Decided(turn.asked, turn.reply_to, number, turn.place, "user", turn.asked)
-        for one in turn.questions:
-            if last_word.get(one.text) is one:
-                yield Decided(one.answer, one.text, number, one.place, "user", turn.asked)
+        for question in turn.questions:
+            if last_word.get(question.text) is question:
+                yield Decided(
+                    question.answer, question.text, number, question.place, "user", turn.asked
+                )
     for choice in record.decisions:
         number = turn_number(record, choice.place)
         made_in = turn_at(record, choice.place)

@@ -94,7 +94,7 @@ def load(folder: str) -> WindowOutbox:
         value = json.loads(data)
         if value["version"] != VERSION:
             raise ValueError(f"not an outbox of version {VERSION}")
-        entries = [OutboxEntry(**one) for one in value["entries"]]
+        entries = [OutboxEntry(**entry) for entry in value["entries"]]
         if not all(map(_fits, entries)):
             raise ValueError("an entry does not fit")
         return WindowOutbox(entries, int(value["read_to"]), str(value["answer"]))

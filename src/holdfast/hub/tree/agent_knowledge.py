@@ -135,7 +135,7 @@ class KnownWork:
         rows, saved = self.rows, self.saved
         known = [_named(row, rows["blockers"]) for row in (*rows["tasks"], *rows["ended"])]
         ended = {row["id"] for row in rows["over"]}
-        left = [one for one in saved["active_tasks"] if task_id(one) not in ended]
+        left = [task for task in saved["active_tasks"] if task_id(task) not in ended]
         left = [{"description": one} if isinstance(one, str) else one for one in left]
         states = [*_objects(saved["agent_states"]), *rows["states"]]
         newest = {str(state.get("agent_id") or id(state)): state for state in states}
@@ -185,7 +185,7 @@ def find_work(
     saved |= {} if wanted.history else {"recent_actions": []}
     agents = {agent_id, *(row["agent_id"] for row in found["tasks"] if row["agent_id"])}
     waits = blockings.c.blocked_by.in_(agents) | blockings.c.blocked_agent.in_(agents)
-    named = {name for one in saved["active_tasks"] if (name := task_id(one))}
+    named = {name for task in saved["active_tasks"] if (name := task_id(task))}
     blockers = {name for row in found["tasks"] for name in row["blocked_by"] or ()}
     reader = {"agent_id": agent_id, "project_id": project_id, "now_ms": now_ms}
     found |= {

@@ -164,7 +164,7 @@ async def sessions(
     offset: Offset = 0,
 ) -> Response:
     """Every session, the last used first: by project, agent, time, duration and compactions."""
-    figures = {one.session_id: one for one in (await read_files(history.load)).values()}
+    figures = {file.session_id: file for file in (await read_files(history.load)).values()}
     wanted = None if agent is None else [n for n, one in figures.items() if one.agent == agent]
 
     def look(connection: Connection) -> tuple[Page, dict[str, Row]]:
@@ -214,7 +214,7 @@ async def usage(project_id: IdQuery = None, days: Days = 30) -> Response:
     """Tokens of the last days, as the answers in the transcripts state them; in money where the
     setting `prices` has all their models."""
     first_day = (datetime.now() - timedelta(days=days - 1)).date().isoformat()  # noqa: DTZ005
-    known = [one for one in (await read_files(history.load)).values() if _is_of(one, project_id)]
+    known = [file for file in (await read_files(history.load)).values() if _is_of(file, project_id)]
     tariff, sums = _tariff(), defaultdict[tuple[str, str | None, str], _Use](dict)
     for one in known:
         project = one.project.rstrip("/").rpartition("/")[2] or one.project

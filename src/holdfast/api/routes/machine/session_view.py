@@ -294,7 +294,10 @@ def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
         "said": turn.said or None,
         "edited": list(turn.edited),
         "runs": [{"command": command, "passed": passed} for command, passed in turn.runs],
-        "questions": [{"text": one.text, "answer": one.answer or None} for one in turn.questions],
+        "questions": [
+            {"text": question.text, "answer": question.answer or None}
+            for question in turn.questions
+        ],
         "is_interrupted": turn.interrupted,
         "is_waiting": turn.waits,
         "is_taken_back": turn.taken_back,
@@ -316,24 +319,29 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
             for line, failed in commands.failing(record)
         ],
         "tasks": [
-            {"text": one.text, "status": one.status, "source": one.source}
-            | place_of(record, one.place)
-            for one in open_items.tasks(record)
+            {"text": task.text, "status": task.status, "source": task.source}
+            | place_of(record, task.place)
+            for task in open_items.tasks(record)
         ],
         "questions": [
-            {"text": one.text, **place_of(record, one.place)}
-            for one in open_items.questions(record)
+            {"text": question.text, **place_of(record, question.place)}
+            for question in open_items.questions(record)
         ],
         "rules": list(_rules(state, record)),
         "decisions": [
-            {"text": one.text, **place_of(record, one.place)}
-            for one in record.decisions[-MOST_DECISIONS:]
+            {"text": decision.text, **place_of(record, decision.place)}
+            for decision in record.decisions[-MOST_DECISIONS:]
         ],
         "files": _files(record),
         "agents": [
-            {"kind": one.kind, "asked": one.asked, "status": one.status, "answer": one.answer}
-            | place_of(record, one.place)
-            for one in list(record.agents.values())[-MOST_AGENTS:]
+            {
+                "kind": agent.kind,
+                "asked": agent.asked,
+                "status": agent.status,
+                "answer": agent.answer,
+            }
+            | place_of(record, agent.place)
+            for agent in list(record.agents.values())[-MOST_AGENTS:]
         ],
     }
 

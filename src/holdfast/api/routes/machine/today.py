@@ -63,7 +63,9 @@ def _compactions(connection: Connection, since_ms: int, project_id: str | None) 
     page = compactions.list_page(
         connection, MOST_SUMMED, 0, project_id=project_id, since_ms=since_ms
     )
-    checked = [one for one in counts_of(connection, page.rows) if one["not_found"] is not None]
+    checked = [
+        count for count in counts_of(connection, page.rows) if count["not_found"] is not None
+    ]
     given = sum(one["restored"] or 0 for one in checked if one["was_given"])
     missing = sum(one["not_found"] for one in checked)
     counts = {"compactions": page.total, "checked": len(checked)}
