@@ -23,6 +23,7 @@ from holdfast.budget.ledger import (
 )
 from holdfast.cli.budget import budget as command
 from holdfast.files.small_files import NewerFile, NotStored
+from holdfast.wire import places
 
 NOW = 1_800_000_000_000
 
@@ -185,6 +186,15 @@ def test_a_torn_ledger_is_set_aside_and_said() -> None:
         assert aside.read_text() == torn
         assert str(aside) in run.stderr
         assert [one.text for one in ledger.read("", "").pins] == ["Never touch data/raw."]
+
+
+@pytest.mark.requirement("K1")
+def test_pins_of_the_first_release_stay_with_the_project_that_their_file_names() -> None:
+    former = f"{places.home()}/budget/project-x-y.json"
+    ledger.save(former, {"project": "/x/y", "pins": [{"id": "1", "text": "of before"}]})
+    operations.pin("of now", now_ms=NOW, project="/x/y", by="user")
+    assert [pin.text for pin in ledger.read("/x/y", "").pins] == ["of before", "of now"]
+    assert ledger.read("/x-y", "").pins == ()
 
 
 @pytest.mark.requirement("K1")

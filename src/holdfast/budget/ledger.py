@@ -84,10 +84,19 @@ def path_of(scope: str, project: str = "", session_id: str = "") -> str:
     """The path of a scope's file; empty if its project or session is unknown."""
     if scope == "user":
         return f"{places.home()}/budget/user.json"
-    if scope == "project":
-        name = folders.key(folders.resolve(project))
-        return f"{places.home()}/budget/project-{name}.json" if project else ""
+    if scope == "project" and project:
+        path = f"{places.home()}/budget/project-{folders.key(folders.resolve(project))}.json"
+        return path if os.path.lexists(path) else _former_path(project) or path
     return f"{places.window(session_id)}/budget.json" if session_id else ""
+
+
+def _former_path(project: str) -> str:
+    """The file that the first release made, if it is this project's: `/x-y` and `/x/y` shared it."""
+    real = folders.resolve(project)
+    name = places.plain(real.strip("/").replace("/", "-"))
+    path = f"{places.home()}/budget/project-{name}.json"
+    named = load(path).get("project")
+    return path if isinstance(named, str) and folders.resolve(named) == real else ""
 
 
 def read(project: str, session_id: str) -> Ledger:
