@@ -6,6 +6,7 @@ damaged file is set aside.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -84,19 +85,22 @@ def path_of(scope: str, project: str = "", session_id: str = "") -> str:
     """The path of a scope's file; empty if its project or session is unknown."""
     if scope == "user":
         return f"{places.home()}/budget/user.json"
-    if scope == "project" and project:
-        path = f"{places.home()}/budget/project-{folders.key(folders.resolve(project))}.json"
-        return path if os.path.lexists(path) else _former_path(project) or path
+    if scope == "project":
+        return _project_path(project) if project else ""
     return f"{places.window(session_id)}/budget.json" if session_id else ""
 
 
-def _former_path(project: str) -> str:
-    """The file that the first release made, if it is this project's: `/x-y` and `/x/y` shared it."""
+def _project_path(project: str) -> str:
+    """The file of a project. One of the first release stays in use if it names this project: then
+    `/x-y` and `/x/y` had the same."""
     real = folders.resolve(project)
-    name = places.plain(real.strip("/").replace("/", "-"))
-    path = f"{places.home()}/budget/project-{name}.json"
-    named = load(path).get("project")
-    return path if isinstance(named, str) and folders.resolve(named) == real else ""
+    path = f"{places.home()}/budget/project-{folders.key(real)}.json"
+    plain = places.plain(real.strip("/").replace("/", "-"))
+    former = f"{places.home()}/budget/project-{plain}.json"
+    if os.path.lexists(path) or not os.path.lexists(former):
+        return path
+    named = load(former).get("project")
+    return former if isinstance(named, str) and folders.resolve(named) == real else path
 
 
 def read(project: str, session_id: str) -> Ledger:
