@@ -30,7 +30,7 @@ class DueCheckpoint:
     reason: str  # as the message names it: context_60_percent, active_30_minutes
 
 
-def reason(seen: Glance, active_ms: int, now_ms: int) -> str:
+def reason(seen: Glance, now_ms: int) -> str:
     """Why a checkpoint is due now; empty if none is, as always soon after the last one."""
     settings = seen.settings
     if -SET_BACK_MS < now_ms - seen.checkpoint_ms < settings.whole("cooldown_seconds") * 1000:
@@ -42,7 +42,7 @@ def reason(seen: Glance, active_ms: int, now_ms: int) -> str:
     if wanted == health.TRIGGER:
         return f"context_{round(watch_at * 100)}_percent"
     minutes = settings.whole("active_minutes")
-    return f"active_{minutes}_minutes" if active_ms >= minutes * 60_000 else ""
+    return f"active_{minutes}_minutes" if seen.active_ms >= minutes * 60_000 else ""
 
 
 def sort(due: Iterable[DueCheckpoint]) -> list[DueCheckpoint]:
@@ -66,7 +66,7 @@ def choose_per_project(
 TRIGGER = "watcher"
 
 
-def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | None:
+def take(due: DueCheckpoint, now_ms: int) -> SavedCheckpoint | None:
     """Take a verified checkpoint; None if it is no longer due or could not be saved.
 
     The transcript is read before the lock is taken, because hooks wait for the lock two seconds.
@@ -75,7 +75,7 @@ def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | N
     read_ahead(seen)
     with lock_state(seen.folder) as state:
         fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
-        if not reason(_with_latest_checkpoint(seen, state), active_ms, now_ms):
+        if not reason(_with_latest_checkpoint(seen, state), now_ms):
             return None
         view.measure(state, seen.settings, now_ms, seen.folder)
         kept = take_checkpoint.take(state, seen.folder, TRIGGER, now_ms)

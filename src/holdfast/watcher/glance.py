@@ -7,7 +7,7 @@ one that the session's hooks recorded. Nothing here needs more of the transcript
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.client import compaction_limit as edges
@@ -17,6 +17,7 @@ from holdfast.settings.load import Settings
 from holdfast.watcher.live_transcripts import LiveTranscript
 from holdfast.window import view
 from holdfast.window.alert_texts import estimate_mark
+from holdfast.window.monitor import IDLE_MS
 from holdfast.window.state import State
 from holdfast.window.windows import for_transcript
 from holdfast.wire import mark, places, tail
@@ -37,6 +38,7 @@ class Glance:
     settings: Settings
     is_hooked: bool = True  # a hook of this session has run
     estimated: bool = False
+    active_ms: int = 0  # time worked since the last checkpoint, as the transcript's growth shows it
 
     @property
     def used_in_words(self) -> str:
@@ -76,6 +78,18 @@ def glance(transcript: LiveTranscript, now_ms: int) -> Glance | None:
         bool(state.started_ms),
         not end.is_counted_by_client(),
     )
+
+
+def with_past(before: Glance | None, seen: Glance) -> Glance:
+    """The new glance, with what was seen since the checkpoint: the time worked, without pauses and
+    jumps of the clock, and the fewest tokens. A window that was emptied and fills again needs a new
+    checkpoint."""
+    if before is None or before.checkpoint_ms != seen.checkpoint_ms:
+        return seen
+    gap = seen.found.changed_ms - before.found.changed_ms
+    worked = gap if 0 < gap <= IDLE_MS else 0
+    least = min(before.checkpoint_tokens, seen.checkpoint_tokens)
+    return replace(seen, checkpoint_tokens=least, active_ms=before.active_ms + worked)
 
 
 def _check_readable(path: str) -> None:

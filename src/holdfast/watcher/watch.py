@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.store.store import Store
 from holdfast.watcher import board, checkpoints
 from holdfast.watcher.board import BoardWriter
 from holdfast.watcher.checkpoints import DueCheckpoint
-from holdfast.watcher.glance import Glance, glance
+from holdfast.watcher.glance import Glance, glance, with_past
 from holdfast.watcher.live_transcripts import FileWarnings, LiveTranscript, LiveTranscripts
-from holdfast.window.monitor import IDLE_MS
 from holdfast.window.state import WindowBusy, all_windows
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log
@@ -27,9 +25,7 @@ class Watch:
         self._transcripts = LiveTranscripts(str(transcripts_folder()), self._warnings)
         self._hooked: set[str] = set()  # transcripts whose hooks reported lately
         self.board = BoardWriter(store, database)
-        self._active = ActiveTime()
         self._glances: dict[str, Glance] = {}
-        self._active_ms: dict[str, int] = {}  # by transcript: since its last checkpoint
         self._last_s: dict[str, float] = {}  # by project: when one of its windows was saved
         self._waiting: list[DueCheckpoint] = []
         self._agents: set[str] = set()
@@ -91,11 +87,8 @@ class Watch:
         seen = glance(transcript, now_ms)
         if seen is None:
             return
-        seen = self._glances[transcript.path] = _with_fewest_tokens(before, seen)
+        seen = self._glances[transcript.path] = with_past(before, seen)
         self._record(seen, now_ms)
-        self._active_ms[transcript.path] = self._active.note(
-            transcript.path, seen.checkpoint_ms, transcript.changed_ms
-        )
         if before is None and seen.checkpoint_trigger == checkpoints.TRIGGER:
             self._announce_recent(seen, now_ms)
 
@@ -125,13 +118,13 @@ class Watch:
         failed_s = self._failed_s.get(seen.found.path)
         if failed_s is not None and time.monotonic() - failed_s < RETRY_SECONDS:
             return ""
-        return checkpoints.reason(seen, self._active_ms.get(seen.found.path, 0), now_ms)
+        return checkpoints.reason(seen, now_ms)
 
     def _take(self, one: DueCheckpoint, now_ms: int) -> None:
         """Save one window. An error is logged, and the other windows are saved all the same."""
         seen = one.glance
         try:
-            kept = checkpoints.take(one, self._active_ms.get(seen.found.path, 0), now_ms)
+            kept = checkpoints.take(one, now_ms)
         except WindowBusy:
             return  # a hook holds the window: the next look sees what it did
         except Exception as error:
@@ -152,9 +145,7 @@ class Watch:
             if now_ms - seen.found.changed_ms >= LIVE_MS:
                 del self._glances[path]
                 log.add("INFO", seen.found.session_id[:8], "silent for half an hour, not watched")
-        self._active.forget(set(self._glances))
         self._failed_s = {path: s for path, s in self._failed_s.items() if path in self._glances}
-        self._active_ms = {path: n for path, n in self._active_ms.items() if path in self._glances}
 
 
 def _hooked_transcripts(now_ms: int) -> set[str]:
@@ -162,44 +153,3 @@ def _hooked_transcripts(now_ms: int) -> set[str]:
     made for a file is none: a recording is not a session that runs."""
     states = (state for _, state in all_windows(now_ms - LIVE_MS))
     return {state.transcript for state in states if state.started_ms and not state.agent_id}
-
-
-def _with_fewest_tokens(before: Glance | None, seen: Glance) -> Glance:
-    """The new glance, with the fewest tokens seen since the checkpoint: a window that was emptied
-    and fills again needs a new checkpoint."""
-    if before is None or before.checkpoint_ms != seen.checkpoint_ms:
-        return seen
-    least = min(before.checkpoint_tokens, seen.checkpoint_tokens)
-    return replace(seen, checkpoint_tokens=least)
-
-
-@dataclass(slots=True)
-class _Seen:
-    checkpoint_ms: int
-    last_ms: int
-    active_ms: int = 0
-
-
-class ActiveTime:
-    """How long a session has worked since its last checkpoint, for sessions without hooks.
-
-    It adds up the times between two changes of the transcript and leaves pauses out.
-    """
-
-    def __init__(self) -> None:
-        self._seen: dict[str, _Seen] = {}
-
-    def note(self, path: str, checkpoint_ms: int, changed_ms: int) -> int:
-        """The time worked so far. A new checkpoint resets it; a jump of the clock adds nothing."""
-        seen = self._seen.get(path)
-        if seen is None or seen.checkpoint_ms != checkpoint_ms:
-            seen = self._seen[path] = _Seen(checkpoint_ms, changed_ms)
-        gap = changed_ms - seen.last_ms
-        if 0 < gap <= IDLE_MS:
-            seen.active_ms += gap
-        seen.last_ms = changed_ms
-        return seen.active_ms
-
-    def forget(self, paths: set[str]) -> None:
-        """Drop every transcript except these."""
-        self._seen = {path: seen for path, seen in self._seen.items() if path in paths}
