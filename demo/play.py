@@ -82,13 +82,13 @@ def _demo(console: Console, folder: Path) -> None:
     _status(console, session)
     for title, *arguments in (
         ("holdfast log", "log", "--level", "ALERT"),
-        ("holdfast resume", "resume", "--project", str(project)),
+        ("holdfast resume", "resume"),
         ("holdfast lost: what the summary does not hold", "lost", "--transcript", str(transcript)),
     ):
         console.rule(title)
         sys.stdout.flush()
         wide = os.environ | {"COLUMNS": str(console.width)}
-        subprocess.run([*CLI, *arguments], check=True, env=wide)
+        subprocess.run([*CLI, *arguments], check=True, env=wide, cwd=project)
     console.print(
         "\nThe summary of this recording is written by hand. What is listed above does not stand "
         "in it whole;\n[bold]the brief restored it[/] in the model's next request.\n"
@@ -100,7 +100,7 @@ def _demo(console: Console, folder: Path) -> None:
 def _status(console: Console, session: str) -> None:
     """Without minutes: in a recording of scripted answers an operation takes no time."""
     console.rule("holdfast status")
-    line = [*CLI, "status", "--session", session]
+    line = [*CLI, "status", session]
     run = subprocess.run(line, capture_output=True, text=True, check=True)
     console.print(Text(re.sub(r", (one in )?under (a minute|1 s)", "", run.stdout)), end="")
 

@@ -24,8 +24,7 @@ from holdfast.api.app import ROUTERS
 from holdfast.brief import trim
 from holdfast.brief.roles import ROLES, sections_of
 from holdfast.budget.compartments import NAMES, compartments
-from holdfast.cli.help import HEADINGS, PLUMBING, TOPICS, commands_under
-from holdfast.cli.main import holdfast_command
+from holdfast.cli.main import EVERYDAY, GROUPS, OTHERS, holdfast_command
 from holdfast.client.agents import ABILITIES, AGENTS
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.mcp.tool_table import TOOLS
@@ -54,14 +53,17 @@ SETTING_PAGES = {  # by how the name of a setting begins
 
 
 def commands() -> Iterator[str]:
-    """Every command under its heading, then what Claude Code itself starts."""
-    for heading in HEADINGS:
-        yield f"## {heading}"
-        for name in commands_under(heading):
-            yield from _topic(name)
-    yield "## Commands that you do not type"
-    hidden = commands_under(PLUMBING).items()
-    yield "\n".join(f"- `holdfast {name}`: {said} {TOPICS[name].details}" for name, said in hidden)
+    """The everyday commands, the groups, then what is not listed."""
+    yield "## Every day"
+    for name in EVERYDAY:
+        yield from _named_command(name)
+    for group, names in GROUPS.items():
+        yield f"## {group.capitalize()}"
+        for name in names:
+            yield from _named_command(name)
+    yield "## Commands that are not listed"
+    for name in OTHERS:
+        yield f"`holdfast {name}`: {_flat(_find(name)[0].help)}".partition(" \b")[0]
 
 
 def agents() -> Iterator[str]:
@@ -74,26 +76,29 @@ def agents() -> Iterator[str]:
     yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _topic(name: str) -> Iterator[str]:
-    topic = TOPICS[name]
+def _find(name: str) -> tuple[click.Command, click.Context]:
     context = click.Context(holdfast_command, info_name="holdfast")
     command = holdfast_command.get_command(context, name)
     assert command is not None
+    return command, click.Context(command, info_name=name, parent=context)
+
+
+def _named_command(name: str) -> Iterator[str]:
+    command, context = _find(name)
     yield f"### holdfast {name}"
-    more = f" More: [{topic.page.replace('-', ' ')}]({topic.page}.md)."
-    yield f"{topic.sentence} {topic.details}".rstrip() + more
-    yield from _command(command, click.Context(command, info_name=name, parent=context))
-    if topic.examples:
-        width = max(len(one.line) for one in topic.examples)
-        lines = [f"{one.line:<{width}}  # {one.meaning}" for one in topic.examples]
-        yield "\n".join(("```sh", *lines, "```"))
+    words, _, examples = (command.help or "").partition("\b\n")
+    yield "\n\n".join(_flat(paragraph) for paragraph in words.strip().split("\n\n"))
+    yield from _command(command, context)
+    if lines := [line.strip() for line in examples.splitlines()[1:]]:
+        yield "\n".join(("```sh", *(re.sub("   +", "  # ", line) for line in lines), "```"))
 
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     """How it is typed, its options, and the same of the commands below it."""
     usage = [context.command_path, *command.collect_usage_pieces(context)]
     yield f"`{' '.join(usage)}`"
-    options = [_option(one, context) for one in command.params if isinstance(one, click.Option)]
+    shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    options = [_option(one, context) for one in shown]
     if options:
         yield "\n".join(("| option | meaning |", "|---|---|", *options))
     below = command.commands if isinstance(command, click.Group) else {}

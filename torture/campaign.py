@@ -374,7 +374,7 @@ class Campaign:
             self.board.sent(word, json.loads(ended.out)["id"])
 
     def _rebuild(self, session: ScriptedSession, fault: str, _: str) -> None:
-        self._command(session, fault, "rebuild", "--json")
+        self._command(session, fault, "rebuild")
 
     def _command(self, session: ScriptedSession, fault: str, *words: str) -> processes.Ended:
         name = f"holdfast {words[0]}"

@@ -105,7 +105,7 @@ def test_the_command_prints_it_in_parts_and_by_words() -> None:
     output_id = _kept("\n".join(f"  line {number} \x1b[31mred" for number in range(1_000)))
     run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--max-chars", "60"])
     assert run.stdout.splitlines()[:2] == ["  line 0 red", "  line 1 red"]
-    assert f"holdfast expand {output_id} --offset" in run.stderr
+    assert f"holdfast search --expand {output_id} --offset" in run.stderr
     run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--find", "line 777"])
     assert "778:   line 777 red" in run.stdout
     run = CliRunner().invoke(holdfast_command, ["expand", "out-00000000"])

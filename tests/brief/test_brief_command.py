@@ -10,8 +10,8 @@ from click import Command
 from click.testing import CliRunner
 
 from holdfast.cli.brief import brief
-from holdfast.cli.choose_session import NoSuchTranscript, NotATranscript
 from holdfast.cli.lost import lost
+from holdfast.cli.sessions import NoSuchTranscript, NotATranscript
 from holdfast.events.window_brief import compose_brief
 from holdfast.hub import projection_file
 from holdfast.record.reader import read_record

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from holdfast.brief.compose import compose
 from holdfast.brief.item import item_id
 from holdfast.brief.trim import of
+from holdfast.budget import compartments
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
 from holdfast.budget.ledger import API, MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
 from holdfast.checkpoint import index, snapshot
@@ -126,6 +127,19 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
     return found
 
 
+def _pin(*words: str) -> str:
+    run = CliRunner().invoke(holdfast_command, ["pin", *words])
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def _pinned(*words: str) -> dict[str, Any]:
+    _pin(*words)
+    session = words[words.index("--session") :][:2] if "--session" in words else ()
+    made: dict[str, Any] = json.loads(_pin("--json", *session))[-1]
+    return made
+
+
 def _ok(*words: str) -> Any:
     found: Result = CliRunner().invoke(holdfast_command, ["budget", *words])
     assert found.exit_code == 0, found.output
@@ -134,13 +148,13 @@ def _ok(*words: str) -> Any:
 
 @pytest.mark.requirement("K1", "K2", "C3", "U3")
 def test_a_pin_is_given_back_after_a_compaction_and_kept_in_the_checkpoint(work: Work) -> None:
-    made = _ok("pin", "Never touch data/raw.", "--compartment", SAFETY, "--json")
+    made = _pinned("Never touch data/raw.", "--compartment", SAFETY)
     _, given = work.compact()
     assert "Never touch data/raw." in given.partition("## Pinned")[2]
     [entry] = index.load()
     [pin] = snapshot.load(str(work.project), entry.id)["pins"]
     assert (pin["id"], pin["compartment"]) == (made["id"], SAFETY)
-    assert "unpinned" in _ok("unpin", made["id"])
+    assert "unpinned" in _pin("--remove", made["id"])
     assert "## Pinned" not in work.compact()[1]
 
 
@@ -182,24 +196,23 @@ def test_shares_are_set_and_taken_back(work: Work) -> None:
 
 
 @pytest.mark.requirement("K1", "U3")
-def test_a_text_or_a_file_is_estimated(work: Work) -> None:
-    assert "2 tokens" in _ok("estimate", "1234567")
-    (work.project / "notes.txt").write_text("x" * 700)
-    assert _ok("estimate", "notes.txt", "--json")["tokens"] == 200
-
-
-@pytest.mark.requirement("K1", "U3")
 @pytest.mark.parametrize("scope", [[], ["--user"], ["--session", "now"]])
 def test_what_takes_back_an_unpin_pins_the_same_in_the_same_scope(
     work: Work, scope: list[str]
 ) -> None:
     words = "Say 'no' to $HOME and \"quotes\""
-    made = _ok("pin", words, *scope, "--json")
-    gone = _ok("unpin", made["id"], "--json")
-    again = _ok(*shlex.split(gone["undo"])[2:], "--json")
-    assert (again["id"], again["scope"], again["text"]) == (made["id"], made["scope"], words)
-    _ok(*shlex.split(again["undo"])[2:])
+    made = _pinned(words, *scope)
+    session = [word for word in scope if word != "--user"]
+    gone = _pin("--remove", made["id"], *session)
+    again = _pin(*_undo(gone))
+    [pin] = json.loads(_pin("--json", *session))
+    assert (pin["id"], pin["scope"], pin["text"]) == (made["id"], made["scope"], words)
+    _pin(*_undo(again))
     assert _ok("--json")["pins"] == []
+
+
+def _undo(printed: str) -> list[str]:
+    return shlex.split(printed.partition("undo: holdfast pin ")[2].splitlines()[0])
 
 
 def _noted(work: Work, words: str) -> None:
@@ -217,8 +230,7 @@ def test_the_budget_counts_all_that_the_brief_holds(work: Work) -> None:
     _noted(work, "I use sqlite, because one file is easy to back up.")
     text = CliRunner().invoke(holdfast_command, ["brief"]).output
     assert "## The model's own words" in text
-    (work.project / "brief.txt").write_text(text)
-    counted = _ok("estimate", "brief.txt", "--json")["tokens"]
+    counted = compartments.estimate(text).tokens
     found = _ok("--json")
     assert abs(found["spent_tokens"] - counted) <= 1
     items = [item for part in found["parts"] for item in part["items"]]

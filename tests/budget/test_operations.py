@@ -21,7 +21,7 @@ from holdfast.budget.ledger import (
     NoSuchPin,
     TooManyPins,
 )
-from holdfast.cli.budget import budget as command
+from holdfast.cli.pin import pin as command
 from holdfast.files.small_files import NewerFile, NotStored
 from holdfast.wire import places
 
@@ -180,7 +180,7 @@ def test_a_torn_ledger_is_set_aside_and_said() -> None:
     path.parent.mkdir(parents=True)
     for torn, kept in (('{"version": 1, "pi', ".damaged"), ("[1]", ".damaged-1")):
         path.write_text(torn)
-        run = CliRunner().invoke(command, ["pin", "Never touch data/raw.", "--user"])
+        run = CliRunner().invoke(command, ["Never touch data/raw.", "--user"])
         assert run.exit_code == 0
         aside = Path(f"{path}{kept}")
         assert aside.read_text() == torn
@@ -210,7 +210,8 @@ def test_only_the_user_pins_for_all_projects_and_what_the_user_pinned_stays_the_
 @pytest.mark.requirement("K1")
 def test_a_pin_of_a_shell_of_claude_code_is_not_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
-    found = CliRunner().invoke(command, ["pin", "by whom", "--json"])
-    assert json.loads(found.stdout)["by"] == ""
-    found = CliRunner().invoke(command, ["pin", "by whom", "--user"])
+    CliRunner().invoke(command, ["by whom"])
+    found = CliRunner().invoke(command, ["--json"])
+    assert json.loads(found.stdout)[0]["by"] == ""
+    found = CliRunner().invoke(command, ["by whom", "--user"])
     assert isinstance(found.exception, InvalidPin)

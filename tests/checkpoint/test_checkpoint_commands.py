@@ -109,9 +109,6 @@ def test_rebuild_says_what_it_found_and_what_is_damaged(
     assert ", 0 new snapshots of checkpoints\n" in _run(rebuild).stdout, "their rows stay"
     assert f"added: {two[0].path}" in found.stdout
     assert f"NOT VERIFIED {two[1].path}" in found.stdout
-    answer = _json(rebuild)
-    assert isinstance(answer, dict)
-    assert (answer["checkpoints"], len(answer["damaged"]), answer["added"]) == (1, 1, [])
 
 
 @pytest.mark.requirement("C8", "U3")
@@ -153,7 +150,7 @@ def test_resume_lists_newest_first_and_nothing_in_it_acts(
     lines = _run(resume).stdout.splitlines()
     assert [line.split()[0] for line in lines] == [two[1].id, two[0].id]
     assert "manual" in lines[0]
-    assert lines[1].endswith(" auto        #1  begin &#x1b;[2J")
+    assert lines[1].endswith(" auto    #1 begin &#x1b;[2J")
     everywhere = _run(resume, "--all")
     assert [line.split()[0] for line in everywhere.stdout.splitlines()] == [two[1].id, two[0].id]
     name = Path(two[0].path).parents[2].name

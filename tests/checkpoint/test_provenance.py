@@ -112,30 +112,34 @@ def test_notes_that_are_no_file_make_nothing_ours_and_cost_no_checkpoint(
 
 
 @pytest.mark.requirement("B7", "B8")
-def test_a_shipped_one_can_be_loaded_and_is_labelled(project: Path) -> None:
+def test_a_shipped_one_can_be_loaded_and_is_labelled(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shipped = _shipped(project)
     ours = _kept(project, 0, "mine")
-    where = ["--project", str(project)]
-    run = CliRunner().invoke(holdfast_command, ["resume", *where])
+    monkeypatch.chdir(project)
+    run = CliRunner().invoke(holdfast_command, ["resume"])
     marked = {line.split()[0]: "FOREIGN" in line for line in run.stdout.splitlines()}
     assert marked == {shipped.stem: True, ours.id: False}
-    rows = json.loads(CliRunner().invoke(holdfast_command, ["resume", "--json", *where]).stdout)
+    rows = json.loads(CliRunner().invoke(holdfast_command, ["resume", "--json"]).stdout)
     assert {one["id"]: one["made_here"] for one in rows} == {shipped.stem: False, ours.id: True}
-    loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load", *where])
+    loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load"])
     assert loaded.exit_code == 0
     assert "not made on this machine" in loaded.stdout.splitlines()[0]
     assert "not made on this machine; read it before you trust it" in loaded.stderr
-    latest = CliRunner().invoke(holdfast_command, ["resume", "latest", "--load", *where])
+    latest = CliRunner().invoke(holdfast_command, ["resume", "latest", "--load"])
     assert ours.id in latest.stdout.splitlines()[0]
 
 
 @pytest.mark.requirement("B7", "B8")
-def test_without_the_list_nobody_is_said_to_have_made_it(project: Path) -> None:
+def test_without_the_list_nobody_is_said_to_have_made_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shipped = _shipped(project)
-    where = ["--project", str(project)]
-    listed = CliRunner().invoke(holdfast_command, ["resume", *where]).stdout
+    monkeypatch.chdir(project)
+    listed = CliRunner().invoke(holdfast_command, ["resume"]).stdout
     assert "UNKNOWN" in listed and "FOREIGN" not in listed
-    loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load", *where])
+    loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load"])
     assert "who made it is unknown" in loaded.stdout.splitlines()[0]
     assert "who made it is unknown" in loaded.stderr
     assert "not made on this machine" not in loaded.output

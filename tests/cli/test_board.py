@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import closing
+from contextlib import chdir, closing
 from functools import partial
 from pathlib import Path
 
@@ -40,11 +40,11 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.requirement("A2", "U3")
 def test_what_is_posted_is_listed_and_read_once() -> None:
     assert "every agent of this project" in _ok("post", "workflow.progress", "half done")
-    _ok("post", "task.created", "for you", "--from", "a", "--to", "b", "--priority", "3")
-    assert "for you" in _ok("read", "b", "--peek").splitlines()[0]
-    first, second = _ok("read", "b").splitlines()
-    assert first.endswith('task.created agent "a" to b: for you (priority 3)')
-    assert second.endswith('workflow.progress agent "user" to all: half done')
+    _ok("post", "task.created", "for you", "--from", "a", "--to", "b")
+    assert "for you" in _ok("read", "b", "--peek")
+    first, second = sorted(line.partition("  ")[2] for line in _ok("read", "b").splitlines())
+    assert first == 'task.created agent "a" to b: for you'
+    assert second == 'workflow.progress agent "user" to all: half done'
     assert _ok("read", "b") == ""
     listed = _ok("list").splitlines()
     assert [line.endswith(" (confirmed), read by b") for line in listed] == [True, True]
@@ -63,7 +63,9 @@ def test_a_list_for_people_calls_a_printed_message_delivered() -> None:
 def test_a_project_s_messages_are_its_own(tmp_path: Path) -> None:
     _ok("post", "workflow.progress", "here")
     _ok("post", "workflow.progress", "to all", "--everywhere")
-    found = json.loads(_ok("read", "b", "--project", str(tmp_path / "other"), "--json"))
+    (tmp_path / "other").mkdir()
+    with chdir(tmp_path / "other"):
+        found = json.loads(_ok("read", "b", "--json"))
     assert [one["content"]["message"] for one in found["messages"]] == ["to all"]
     assert found["unread_remaining"] == 0
     assert json.loads(_ok("list", "--everywhere", "--json"))["total"] == 2
@@ -121,7 +123,8 @@ def test_an_unknown_topic_is_refused_with_those_there_are(monkeypatch: pytest.Mo
     assert "workflow.progress" in str(found.exception)
     assert found.exception.hint == "workflow.progress suits a plain message"
     monkeypatch.setenv("HOLDFAST_TOPICS", "deploy_done")
-    assert json.loads(_ok("post", "deploy_done", "x", "--json"))["topic"] == "deploy_done"
+    _ok("post", "deploy_done", "x")
+    assert "deploy_done" in _ok("list")
 
 
 @pytest.mark.requirement("A3", "U3")
@@ -135,7 +138,6 @@ def test_whoever_posts_is_told_at_once_who_hears_it(tmp_path: Path) -> None:
     assert "delivered when the subagent ends" in _ok(*post, "a1")
     assert "delivered to one of 1 at work as frontend" in _ok(*post, "frontend")
     assert "no agent at work on this machine" in _ok(*post, "backend")
-    assert "no agent at work" in _ok(*post, "frontend", "--project", str(tmp_path / "other"))
     _window(session[:-1] + "2", project=tmp_path)
     refused = _invoke(*post, session[:8])
     assert isinstance(refused.exception, Refused)
@@ -153,8 +155,6 @@ def test_whoever_posts_is_told_at_once_who_hears_it(tmp_path: Path) -> None:
         ("post", "workflow.progress", "x", "--to", "\udcff"),
         ("post", "workflow.progress", "x", "--to", "n" * 257),
         ("post", "workflow.progress", "x", "--from", ""),
-        ("post", "workflow.progress", "x", "--project", "/\udcff"),
-        ("list", "--project", "/\udcff"),
         ("read", "\udcff"),
     ],
 )

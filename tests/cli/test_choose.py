@@ -76,11 +76,13 @@ def test_with_two_sessions_in_a_project_it_is_said_which_one_was_chosen(
     path = a_transcript(tmp_path / "beta-222.jsonl", a_prompt("Paint it."), an_answer(60_000))
     environ = {"CLAUDE_PROJECT_DIR": str(project)}
     fire("PostToolUse", path, session="beta-222", environ=environ, cwd=str(project))
-    words = "note: 2 sessions run here; this is beta-222: --session ID or --all for the others\n"
+    words = (
+        "note: 2 sessions run here; this is beta-222: holdfast status ID or --all for the others\n"
+    )
     assert words in _invoke("status").stderr
-    assert "sessions run here" not in _invoke("status", "--session", "alpha").stderr
+    assert "sessions run here" not in _invoke("status", "alpha").stderr
     saved = _invoke("checkpoint").stderr
-    assert "2 sessions run here; this is beta-222: --session ID" in saved
+    assert "2 sessions run here; this is beta-222: `holdfast checkpoint ID`" in saved
     assert "\nsession beta-222, verified by reading it back; " in saved
 
 
@@ -125,7 +127,7 @@ def test_a_checkpoint_never_goes_into_another_project_unless_its_session_is_name
     assert found.exit_code == 1
     assert f"no session of {empty} has been found" in str(found.exception)
     assert not (other / ".claude").exists()
-    assert _json("checkpoint", "--session", "alp")["path"].startswith(f"{other}/")
+    assert _json("checkpoint", "alp")["path"].startswith(f"{other}/")
     monkeypatch.chdir(other)
     assert _json("checkpoint")["path"].startswith(f"{other}/")
 
@@ -237,7 +239,7 @@ def test_a_session_without_a_compaction_has_no_summary_and_another_one_is_named(
     assert isinstance(refused, HoldfastError)
     assert "has not been compacted, so there is no summary" in str(refused)
     assert "holdfast lost bbbb2222" in str(refused.hint)
-    assert _invoke("lost", "--session", "bbbb").exit_code == 0
+    assert _invoke("lost", "bbbb").exit_code == 0
 
 
 @pytest.mark.requirement("C1", "U3")
@@ -262,10 +264,10 @@ def test_a_checkpoint_is_saved_of_the_session_that_status_shows_without_hooks(
     assert json.loads(saved.stdout)["path"].startswith(f"{here}/")
     assert "no hook has run in session" in saved.stderr
     assert "0% of the limit since the last checkpoint" in " ".join(_invoke("status").stdout.split())
-    assert _json("checkpoint", "--session", "bbbb2222")["path"].startswith(f"{other}/")
-    assert _json("checkpoint", "--session", "bbbb")["reused"]
+    assert _json("checkpoint", "bbbb2222")["path"].startswith(f"{other}/")
+    assert _json("checkpoint", "bbbb")["reused"]
     assert _invoke("segments", "--here").exit_code == 0
-    assert "--session bbbb2222" in _invoke("budget", "pin", "Sort first.", "--session", "bb").stdout
+    assert "--session bbbb2222" in _invoke("pin", "Sort first.", "--session", "bb").stdout
 
 
 @pytest.mark.requirement("C1")
@@ -304,8 +306,8 @@ def test_status_of_all_lists_the_newest_past_sessions_before_any_hook_has_run(
     assert others[0].split()[3:] == ["0", "/srv/harbour10", "Count", "boat", "10."]
     assert "compactions" in found.stderr
     assert json.loads(_invoke("status", "--all", "--json").stdout) == []
-    assert _invoke("status", "--all", "--session", "00000003").stdout.startswith("00000003 ")
-    refused = _invoke("status", "--session", "nosuch").exception
+    assert _invoke("status", "--all", "00000003").stdout.startswith("00000003 ")
+    refused = _invoke("status", "nosuch").exception
     assert isinstance(refused, HoldfastError)
     assert "`holdfast status --all` lists" in str(refused.hint)
 
@@ -396,7 +398,7 @@ def test_lists_fit_into_sixty_columns_with_one_line_each(
 
 @pytest.mark.requirement("U3")
 def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
-    shown = _invoke("budget", "--transcript", str(file)).stdout
+    shown = _invoke("budget", "--session", str(file)).stdout
     assert "your words: “Mend it.”" in shown
     assert "total" in shown
     assert not [word for word in ("flight", "never cut", "loan:") if word in shown]
@@ -406,7 +408,7 @@ def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
 def test_the_budget_does_not_call_the_models_answers_your_words(tmp_path: Path) -> None:
     session = Session().user("Read the tide gauge.").says("The tide gauge is read, hour by hour.")
     path = session.user("And now the moon that draws the tide.").says("On it.").written(tmp_path)
-    rows = _invoke("budget", "--transcript", str(path), "--all").stdout.splitlines()
+    rows = _invoke("budget", "--session", str(path), "--all").stdout.splitlines()
     [answer] = [row for row in rows if "→ " in row]
     assert "the model's answer: → “The tide gauge is read" in answer
     assert sum("your words: “" in row for row in rows) == 2
@@ -433,7 +435,7 @@ def test_a_session_of_another_project_is_shown_with_a_note(
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     assert "this folder has no session; this one is of" in _invoke(command).stderr
-    named = _invoke(command, "--session", "dddd4444")
+    named = _invoke(command, *(["--session"] * (command == "budget")), "dddd4444")
     assert named.exit_code == 0 and "this folder has no session" not in named.stderr
 
 

@@ -118,8 +118,8 @@ def test_status_names_the_checkpoint_whole_however_narrow(tmp_path: Path, column
     path = a_transcript(tmp_path / "t.jsonl", a_prompt(), an_answer(150_000))
     environ = {"CLAUDE_PROJECT_DIR": str(project)}
     fire("PostToolUse", path, session="s1", cwd=str(project), environ=environ)
-    kept = json.loads(_ok("status", "--session", "s1", "--json"))["checkpoint_path"]
-    out = _ok("status", "--session", "s1", COLUMNS=columns)
+    kept = json.loads(_ok("status", "s1", "--json"))["checkpoint_path"]
+    out = _ok("status", "s1", COLUMNS=columns)
     assert f"checkpoint  {Path(kept).stem}, just now (guard)" in out
     assert kept in "".join(out.split()), "folded, not cut"
 
@@ -130,7 +130,7 @@ def test_status_names_the_checkpoint_whole_however_narrow(tmp_path: Path, column
     ("arguments", "code"),
     [
         (("status",), 1),
-        (("status", "--session", "x"), 1),
+        (("status", "x"), 1),
         (("checkpoint",), 1),
         (("resume", "latest"), 1),
         (("resume", "2026-01-01-000000"), 1),
@@ -233,7 +233,7 @@ def test_a_terminal_without_our_characters_gets_others(past: Path) -> None:
 def test_what_cannot_be_read_alone_is_refused_with_a_way_out(past: Path, tmp_path: Path) -> None:
     packed = tmp_path / "x.jsonl.gz"
     packed.write_bytes(b"")
-    for code, *arguments in (2, "--transcript", str(packed)), (1, "--session", "zz"):
+    for code, *arguments in (1, "--transcript", str(packed)), (1, "zz"):
         line = [*CLI, "status", *map(str, arguments)]
         found = subprocess.run(line, capture_output=True, text=True, check=False)
         assert found.returncode == code
@@ -258,7 +258,6 @@ def test_the_log_is_filtered_by_level_and_session_and_rotated() -> None:
     assert len(_ok("log").splitlines()) == 2
     [line] = _ok("log", "--level", "WARN").splitlines()
     assert line.endswith("two?lines ?[31m")
-    assert _ok("log", "--session", "aaaaaaaa-1234").endswith("one\n")
     told = [json.loads(line) for line in _ok("log", "--json").splitlines()]
     assert [(one["level"], one["place"]) for one in told] == [
         ("INFO", "aaaaaaaa"),
@@ -349,7 +348,7 @@ def test_watch_cuts_the_folder_before_anything_else(tmp_path: Path, columns: str
 def test_watch_prints_into_a_pipe_at_once(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "s.jsonl", a_prompt(), an_answer(140_000))
     fire("PostToolUse", path, session="abcdefgh-1", cwd=str(tmp_path))
-    words = [*CLI, "watch", "--every", "0.2"]
+    words = [*CLI, "watch"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         try:
@@ -369,7 +368,7 @@ def test_watch_says_how_to_end_it_and_ctrl_c_finds_room_on_the_last_line(tmp_pat
     fire("PostToolUse", path, session="abcdefgh-1", cwd=f"{tmp_path}/{'deep/' * 20}")
     ours, theirs = pty.openpty()
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    words = [*CLI, "watch", "--every", "60"]
+    words = [*CLI, "watch"]
     with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environ) as process:
         os.close(theirs)
         shown = ""
@@ -485,8 +484,8 @@ def test_the_status_line_shows_the_forecast_and_the_checkpoint(tmp_path: Path) -
     path = a_transcript(tmp_path / "t.jsonl", *_minutely(135_000, 139_000, 143_000))
     fire("PostToolUse", path)
     line = _line(PAYLOAD | {"transcript_path": str(path)})
-    steps, minutes = "6\u201335 steps", "6\u201335 min"
-    head = "▓▓▓▓▓▓▓▓▓░ 86% orange, advisory"
+    steps, minutes = "about 15 steps", "15 min"
+    head = "▓▓▓▓▓▓▓▓▓░ 86% orange"
     assert line == f"{head} · 143k/167k · {steps} left · saved just now\n"
     model = {"id": "claude-sonnet-4-6", "display_name": "Sonnet 4.6"}
     payload = PAYLOAD | {"transcript_path": str(path), "model": model}
@@ -505,11 +504,11 @@ def test_the_preview_shows_every_preset_of_the_status_line() -> None:
 
 
 @pytest.mark.requirement("U4")
-def test_steps_that_may_be_none_are_up_to_so_many(tmp_path: Path) -> None:
+def test_steps_are_not_said_where_their_range_is_wide(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", *_minutely(120_000, 140_000, 160_000))
     fire("PostToolUse", path)
-    assert "up to 9 steps left" in _line(PAYLOAD | {"transcript_path": str(path)})
-    assert "left        up to 9 steps" in _ok("status", "--transcript", str(path))
+    assert "steps left" not in _line(PAYLOAD | {"transcript_path": str(path)})
+    assert "left        unknown" in _ok("status", "--transcript", str(path))
 
 
 @pytest.mark.requirement("U4")

@@ -29,13 +29,12 @@ def _db(*arguments: str) -> Result:
 @pytest.mark.requirement("S1")
 def test_a_database_is_made_filled_kept_and_put_back(store_url: str, tmp_path: Path) -> None:
     at = ("--database", store_url)
-    made = json.loads(_db("migrate", *at, "--json").output)
-    assert (made["from"], made["to"]) == (schema.HEAD, schema.HEAD)
+    assert f"is there already: version {schema.HEAD}" in _db("migrate", *at).output
     store = Store.open(store_url)
     store.write(lambda c: [projects.put(c, f"/w/{n}", 1) for n in range(3)])
     store.close()
-    kept = json.loads(_db("backup", str(tmp_path / "b.db"), *at, "--json").output)
-    assert kept["rows"]["projects"] == 3
+    kept = _db("backup", str(tmp_path / "b.db"), *at).output
+    assert "tables" in kept and "read back and complete" in kept
     refused = _db("restore", str(tmp_path / "b.db"), *at)
     assert isinstance(refused.exception, NotEmpty)
     back = _db("restore", str(tmp_path / "b.db"), *at, "--yes")

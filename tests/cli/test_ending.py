@@ -50,7 +50,7 @@ main()
 
 @pytest.mark.slow  # it loads the model
 @pytest.mark.requirement("M2", "U3")
-@pytest.mark.parametrize(("words", "code"), [("version", 0), ("search", 2)])
+@pytest.mark.parametrize(("words", "code"), [("log", 0), ("search", 2)])
 def test_a_command_ends_with_its_own_code_while_a_model_is_at_work(words: str, code: int) -> None:
     script = [sys.executable, "-c", WHILE_A_MODEL_WORKS, words]
     ended = subprocess.run(script, capture_output=True, text=True, timeout=60, check=False)

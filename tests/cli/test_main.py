@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -11,7 +12,7 @@ from holdfast.cli import main as entry
 from holdfast.transcript import Unreadable
 
 
-def _broken(**_: object) -> None:
+def _broken() -> None:
     raise ZeroDivisionError("by \x1b[2J nought")
 
 
@@ -19,7 +20,7 @@ def _broken(**_: object) -> None:
 def test_what_nobody_expected_is_one_line_and_exit_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(entry, "holdfast_command", _broken)
+    monkeypatch.setattr(entry, "holdfast_command", click.Command("broken", callback=_broken))
     monkeypatch.setattr(sys, "argv", ["holdfast"])
     with pytest.raises(SystemExit) as left:
         entry.main()
@@ -27,7 +28,7 @@ def test_what_nobody_expected_is_one_line_and_exit_one(
     assert capsys.readouterr().err == "holdfast: ZeroDivisionError: by ?[2J nought\n"
 
 
-def _without_transcript(**_: object) -> None:
+def _without_transcript() -> None:
     raise Unreadable("cannot read '/gone.jsonl'")
 
 
@@ -35,7 +36,9 @@ def _without_transcript(**_: object) -> None:
 def test_a_transcript_that_is_gone_is_not_taken_for_a_full_disk(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(entry, "holdfast_command", _without_transcript)
+    monkeypatch.setattr(
+        entry, "holdfast_command", click.Command("gone", callback=_without_transcript)
+    )
     monkeypatch.setattr(sys, "argv", ["holdfast"])
     with pytest.raises(SystemExit) as left:
         entry.main()
@@ -59,7 +62,8 @@ def test_a_command_typed_wrong_is_answered_with_the_one_that_was_meant(
 
 @pytest.mark.requirement("U3")
 def test_in_tests_it_stays_loud(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry, "holdfast_command", _broken)
+    monkeypatch.setattr(entry, "holdfast_command", click.Command("broken", callback=_broken))
     monkeypatch.setenv("HOLDFAST_RAISE", "1")
+    monkeypatch.setattr(sys, "argv", ["holdfast"])
     with pytest.raises(ZeroDivisionError):
         entry.main()

@@ -38,7 +38,7 @@ def grown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _asked() -> tuple[str, float]:
-    found = _json("status", "--session", "s1")
+    found = _json("status", "s1")
     return found["recommended_action"], found["stop_guard"]["unsaved_ratio"]
 
 
@@ -50,7 +50,7 @@ def test_a_checkpoint_of_a_window_whose_hooks_sleep_settles_what_was_asked_for(
     action, unsaved = _asked()
     assert action == "trigger_checkpoint" and unsaved > 0.5
     if taker == "a command":
-        _json("checkpoint", "--session", "s1")
+        _json("checkpoint", "s1")
     elif taker == "the tool":
         tool.answer_checkpoint(CheckpointArguments())
     elif taker == "a batch":

@@ -49,13 +49,13 @@ def transcript(tmp_path: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.requirement("R8", "U3")
 def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
-    below = _ok("roll", "--transcript", transcript)
+    below = _ok("roll", transcript)
     words = "topics are compressed from 60% on; 2 topics can be compressed now"
     assert below.endswith(f"{words}: holdfast compress --now {transcript}\n")
-    said = _ok("roll", "--now", "--transcript", transcript)
+    said = _ok("roll", "--now", transcript)
     assert said.startswith("Compressed 2 segments (")
-    assert "no topic is old enough" in _ok("roll", "--now", "--transcript", transcript)
-    assert "last looked at step" in _ok("roll", "--transcript", transcript)
+    assert "no topic is old enough" in _ok("roll", "--now", transcript)
+    assert "last looked at step" in _ok("roll", transcript)
 
 
 @pytest.mark.requirement("R8", "U3")
@@ -85,24 +85,16 @@ def test_a_session_of_which_no_hook_has_told_is_compressed(
     Path(transcript).rename(folder / "s-1.jsonl")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     assert _ok("compress", "--now").startswith("Compressed 2 segments (")
-    assert "last looked at step" in _ok("compress", "--session", "s-1")
-
-
-@pytest.mark.requirement("R8")
-def test_roll_as_json_has_what_was_done(transcript: str) -> None:
-    told = _json("roll", "--now", "--transcript", transcript)
-    assert [one["topic"] for one in told["compressed"]] == [TABLE, MAIL]
-    assert told["line"].startswith("Compressed 2 segments")
-    assert told["errors"] == []
+    assert "last looked at step" in _ok("compress", "s-1")
 
 
 @pytest.mark.requirement("R8", "R4")
 def test_roll_says_what_could_not_be_done(transcript: str) -> None:
     disk.save_queue("s-1", Queue(version=9))
-    found = _invoke("roll", "--now", "--transcript", transcript)
+    found = _invoke("roll", "--now", transcript)
     assert isinstance(found.exception, NotRolled)
     assert "newer Holdfast" in str(found.exception)
-    gone = _invoke("roll", "--now", "--transcript", "/nowhere.jsonl")
+    gone = _invoke("roll", "--now", "/nowhere.jsonl")
     assert "is not a file" in str(gone.exception)
 
 
@@ -113,11 +105,6 @@ def test_segments_lists_by_project_session_and_tier(here: Path) -> None:
     assert "s1_seg_1_0" in _ok("segments")
     assert "Elsewhere" not in _ok("segments")
     assert "Elsewhere" in _ok("segments", "--all")
-    assert "Elsewhere" in _ok("segments", "--project", "/p")
-    assert [one["segment_id"] for one in _json("segments", "--all", "--session", "s2")["warm"]] == [
-        "s2_seg_1_0"
-    ]
-    assert "Elsewhere" in _ok("segments", "--session", "s2")
     assert _json("segments")["cold"] == []
 
 
@@ -131,13 +118,10 @@ def test_an_empty_shelf_is_an_empty_list() -> None:
 def test_show_gives_one_whole_fenced_or_plain_and_counts_it() -> None:
     kept(a_segment())
     assert "byte order mark" in _ok("segments", "show", "s1_seg_1_0")
-    fenced = _ok("segments", "show", "s1", "--load")
-    assert fenced.startswith("<holdfast-brief")
-    assert fenced.rstrip().endswith("</holdfast-brief>")
     assert _json("segments", "show", "s1_seg_1_0")["key_files"] == ["src/table.py"]
     found = library.find("s1_seg_1_0")
     assert found is not None
-    assert found.access_count == 3
+    assert found.access_count == 2
 
 
 @pytest.mark.requirement("R4", "X7")
@@ -146,7 +130,7 @@ def test_hostile_words_neither_act_nor_close_the_fence() -> None:
     kept(a_segment(topic=evil, compressed_content=evil))
     for words in (["segments", "--all"], ["segments", "show", "s1"]):
         assert "\x1b" not in _ok(*words)
-    assert _ok("segments", "show", "s1", "--load").count("</holdfast-brief>") == 1
+    assert _ok("expand", "s1").count("</holdfast-brief>") == 1
 
 
 @pytest.mark.requirement("R4", "X7")
@@ -168,7 +152,8 @@ def test_better_words_are_saved_from_stdin() -> None:
         "key_files": ["src/table.py"],
     }
     assert "saved s1_seg_1_0" in _ok("segments", "save", given=json.dumps(given))
-    [told] = _json("segments", "save", given=json.dumps([given]))
+    _ok("segments", "save", given=json.dumps([given]))
+    told = _json("segments", "show", "s1")
     assert told["compressed_content"] == "The reader skips the mark."
     assert told["metadata"]["own_content"].startswith("Asked:")
 
@@ -183,7 +168,7 @@ def test_what_a_model_saved_is_what_show_and_expand_show() -> None:
         "key_files": ["src/strip.py"],
     }
     _ok("segments", "save", json.dumps(given))
-    for words in ("segments show s1", "segments show s1 --load", "expand s1"):
+    for words in ("segments show s1", "expand s1"):
         told = _ok(*words.split())
         assert "The reader skips the mark." in told
         assert "Decided: strip it by hand, as old sheets are not UTF-8" in told
@@ -247,16 +232,9 @@ def test_clear_asks_first_and_takes_no_for_an_answer() -> None:
     nobody = _invoke("segments", "clear", "s1_seg_1_0", given="")
     assert (nobody.exit_code, "Say --yes" in nobody.stderr, len(library.warm())) == (1, True, 3)
     _ok("segments", "clear", "s1_seg_1_0", given="y\n")
-    assert "1 removed" in _ok("segments", "clear", "--session", "s1", "--yes")
+    assert "1 removed" in _ok("segments", "clear", "s1_seg_20_1", "--yes")
     assert [one.segment_id for one in library.warm()] == ["s2_seg_1_0"]
     assert isinstance(_invoke("segments", "clear").exception, NoSegment)
-
-
-@pytest.mark.parametrize("group", ["segments", "transcripts"])
-def test_list_is_what_the_group_alone_prints(group: str, here: Path) -> None:
-    alone = CliRunner().invoke(holdfast_command, [group, "--json"])
-    listed = CliRunner().invoke(holdfast_command, [group, "list", "--json"])
-    assert (listed.exit_code, listed.stdout) == (0, alone.stdout)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.cli.help import TOPICS
+from holdfast.cli.main import NAMES
 from holdfast.settings.table import TABLE
 from holdfast.setup.targets import SKILLS
 
@@ -63,7 +63,7 @@ def test_a_page_that_is_not_up_to_date_is_noticed_and_written_again(tmp_path: Pa
 
 
 def test_every_command_is_documented() -> None:
-    for name in TOPICS:
+    for name in NAMES:
         assert f"holdfast {name}" in DOCS, name
 
 

@@ -126,10 +126,10 @@ def test_an_orchestrator_is_told_which_room_is_an_estimate(tmp_path: Path) -> No
 @pytest.mark.requirement("U4", "W4")
 def test_the_status_line_shows_no_alert_of_the_window_before_a_compaction(tmp_path: Path) -> None:
     """After a compaction of an idle session no hook runs until somebody types."""
-    path = a_transcript(tmp_path / "s1.jsonl", a_prompt(), an_answer(950_000))
+    path = a_transcript(tmp_path / "s1.jsonl", a_prompt(), an_answer(980_000))
     fire("PostToolUse", path)
     sent = json.dumps({"session_id": "s1", "transcript_path": str(path)}).encode()
-    assert "urgent" in run(sent, "statusline", environ={"NO_COLOR": "1"}).stdout.decode()
-    a_transcript(path, a_prompt(), an_answer(950_000), a_boundary(post=20_000), a_summary("Done."))
+    assert "/compact now" in run(sent, "statusline", environ={"NO_COLOR": "1"}).stdout.decode()
+    a_transcript(path, a_prompt(), an_answer(980_000), a_boundary(post=20_000), a_summary("Done."))
     line = run(sent, "statusline", environ={"NO_COLOR": "1"}).stdout.decode()
-    assert "green" in line and "urgent" not in line
+    assert "green" in line and "/compact" not in line

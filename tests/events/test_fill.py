@@ -169,7 +169,7 @@ def test_a_subagent_has_a_window_of_its_own(session: Session) -> None:
     own = session.path.with_suffix("") / "subagents" / "agent-a1b2.jsonl"
     a_transcript(own, an_answer(9_000, sidechain=True, calls=("x1",)))
     assert to_model(fire("PostToolUse", session.path, tool_use_id="x1", **agent)) == ""
-    assert _status("--agent", "a1b2")["used_tokens"] < 10_000
+    assert _status(str(own))["used_tokens"] < 10_000
     assert _status()["used_tokens"] > 159_000
     run = CliRunner().invoke(holdfast_command, ["status", "--all", "--json"])
     assert {one["agent_id"] for one in json.loads(run.output)} == {None, "a1b2"}

@@ -58,7 +58,7 @@ def _compacted(path: Path, session: str, pre: int, *, idle_minutes: float = 0, *
 def _limit_of_another(tmp_path: Path, session: str = "other", **own: Any) -> int:
     other = a_transcript(tmp_path / f"{session}.jsonl", an_answer(50_000))
     fire("PostToolUse", other, session=session, **own)
-    found: int = _status("--session", session)["edge_tokens"]
+    found: int = _status(session)["edge_tokens"]
     return found
 
 
@@ -69,7 +69,7 @@ def test_two_agreeing_compactions_move_the_limit_for_other_sessions(tmp_path: Pa
     _compacted(tmp_path / "s2.jsonl", "s2", 121_000)
     assert _limit_of_another(tmp_path) == 120_000
     words = "learned from 2 compactions of claude-sonnet-4-6 on client 2.1.325"
-    assert words in " ".join(_run("status", "--session", "other").split())
+    assert words in " ".join(_run("status", "other").split())
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_
 def test_status_shows_the_same_facts_on_or_off(tmp_path: Path, on: bool) -> None:
     path = _session(tmp_path, ON if on else {}, failed=True)
     fire("SubagentStart", path)
-    ran = CliRunner().invoke(holdfast_command, ["status", "--session", "s1", "--json"])
+    ran = CliRunner().invoke(holdfast_command, ["status", "s1", "--json"])
     found = json.loads(ran.stdout)["stop_guard"]
     assert found["on"] is on
     assert found["running_subtasks"] == ["general-purpose a1b2c3d4e5f6"]
@@ -141,13 +141,13 @@ def test_status_shows_the_same_facts_on_or_off(tmp_path: Path, on: bool) -> None
     assert found["reason"].startswith("Holdfast: 1 subtask is still running")
     if on:
         assert _stop(path)["reason"] == found["reason"]
-    shown = CliRunner().invoke(holdfast_command, ["status", "--session", "s1"]).stdout
+    shown = CliRunner().invoke(holdfast_command, ["status", "s1"]).stdout
     assert "stop guard" in shown
     assert "general-purpose" in " ".join(shown.split())
 
 
 def _status() -> dict[str, Any]:
-    ran = CliRunner().invoke(holdfast_command, ["status", "--session", "s1", "--json"])
+    ran = CliRunner().invoke(holdfast_command, ["status", "s1", "--json"])
     found: dict[str, Any] = json.loads(ran.stdout)["stop_guard"]
     return found
 

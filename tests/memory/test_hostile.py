@@ -106,7 +106,7 @@ def nowhere(home: Path) -> None:
 
 
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize("form", [["--json"], [], ["--all-projects"], ["--status"], ["--fill"]])
+@pytest.mark.parametrize("form", [["--json"], [], ["--all-projects"]])
 @pytest.mark.parametrize("spoil", [a_file, nowhere, None])
 def test_a_home_that_cannot_be_used_is_said_in_words(
     tmp_path: Path,

@@ -55,6 +55,6 @@ def test_what_the_client_deleted_is_given_back_by_us_alone(
     assert session[:8] in listed.stdout and "cannot open them" in listed.stderr
     brief = CliRunner().invoke(holdfast_command, ["resume", session, "--load"])
     assert "never touch the tide tables" in brief.stdout
-    found = CliRunner().invoke(holdfast_command, ["search", "harbour", "--json", "--keyword"])
+    found = CliRunner().invoke(holdfast_command, ["search", "harbour", "--json"])
     assert "map the harbour" in found.stdout
     assert perform("--resume", session)[1] != 0, "as we say, the client cannot open it"

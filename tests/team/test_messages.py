@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -159,20 +160,26 @@ def test_an_answer_that_is_none_leaves_everything_as_it_is(client: Client, answe
 
 @pytest.mark.requirement("U3")
 def test_a_user_posts_for_agents_of_any_machine(
-    live: Process, server: TeamServer, client: Client, monkeypatch: pytest.MonkeyPatch
+    live: Process,
+    server: TeamServer,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("HOLDFAST_SERVER", server.url)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-    said = ["task.failed", "the schema has changed", "--team", "--json"]
-    ours = json.loads(_board("post", *said, "--project", "/p").stdout)
-    others = json.loads(_board("post", *said, "--project", "/q").stdout)
-    mine = json.loads(_board("post", *said, "--project", "/q", "--to", "s1").stdout)
-    assert "within a minute" in mine["heard"]
+    for place, words in (("p", []), ("q", []), ("q", ["--to", "s1"])):
+        (tmp_path / place).mkdir(exist_ok=True)
+        with chdir(tmp_path / place):
+            said = _board("post", "task.failed", f"changed in {place} {words}", "--team", *words)
+        assert "within a minute" in said.stdout, said.stderr
     assert json.loads(_board("list", "--everywhere", "--json").stdout)["total"] == 0
-    assert forward(server, LocalSource()).messages == 2
+    assert forward(server, LocalSource()).messages == 1, (
+        "only that to one agent is for this project"
+    )
     client.step()
     client.step()
-    assert [_times(client, one["id"]) for one in (ours, others, mine)] == [1, 0, 1]
+    assert sum(text.count("changed in q [") for text in client.seen) == 1
 
 
 def _board(*arguments: str) -> Any:

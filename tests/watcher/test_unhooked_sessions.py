@@ -45,7 +45,7 @@ def test_a_session_without_hooks_is_listed_with_its_agents(watch: Watch, today: 
     looked(watch, today)
     found = {(one["session_id"], one["agent_id"]): one["used_tokens"] for one in _all()}
     assert found == {("s1", None): ROOMY, ("s1", "a1"): FULL}
-    named = CliRunner().invoke(status, ["--session", "s1", "--json"])
+    named = CliRunner().invoke(status, ["s1", "--json"])
     assert json.loads(named.output)["heard_ms"] is None
     table = CliRunner().invoke(watch_command, ["--once"]).output
     assert ("s1" in table, "no live session" in table) == (True, False)

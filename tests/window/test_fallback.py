@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli import choose_session, status
+from holdfast.cli import sessions, status
 from holdfast.window import view
 from holdfast.wire.spool import SpoolLine
 
@@ -62,5 +62,5 @@ def test_before_the_first_answer_model_and_version_are_read_from_the_first_lines
     path.write_text(
         "".join(json.dumps(common | line, separators=separators) + "\n" for line in lines)
     )
-    found = status.report(choose_session.by_transcript(path))
+    found = status.report(sessions.of_file(path))
     assert (found["model"], found["client_version"]) == ("claude-opus-5", "2.1.325")

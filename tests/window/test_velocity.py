@@ -67,17 +67,17 @@ def test_the_range_holds_the_number_of_the_last_three_steps(steps: list[int], ro
     [
         (None, None, None, ""),
         (0, 0, None, "less than one step"),
-        (0, 1, None, "up to 1 step"),
-        (1, 1, None, "about 1 step"),
-        (9, 20, None, "about 9\u201320 steps"),
-        (43, 127, None, "about 45\u2013130 steps"),
-        (9, 20, 60_000.0, "about 9\u201320 steps, 9\u201320 min"),
-        (1, 3, 10_000.0, "about 1\u20133 steps, under a minute"),
-        (0, 3, 60_000.0, "up to 3 steps, up to 3 min"),
-        (120, 400, 60_000.0, "about 120\u2013400 steps, 2\u20137 h"),
+        (0, 1, None, "about 1 step"),
+        (9, 20, None, "about 13 steps"),
+        (43, 127, None, "about 75 steps"),
+        (14, 120, None, ""),
+        (9, 20, 60_000.0, "about 13 steps, 13 min"),
+        (1, 3, 10_000.0, "about 2 steps, under a minute"),
+        (40, 60, 600_000.0, "about 50 steps, 8 h"),
+        (120, 400, 60_000.0, "more than 50 steps"),
     ],
 )
-def test_a_range_in_words_has_no_more_digits_than_an_estimate(
+def test_the_steps_left_are_one_number_or_nothing(
     low: int | None, high: int | None, pace_ms: float | None, words: str
 ) -> None:
     assert in_words(low, high, pace_ms) == words

@@ -21,20 +21,19 @@ export function asked(of: WindowState): string {
 export function forecast(of: WindowState): string {
   if (of.compacting) return "not yet";
   if (of.ops_left === null) return UNKNOWN;
-  return `${stepsLeft(of)} left`;
+  const steps = stepsLeft(of);
+  return steps === UNKNOWN ? UNKNOWN : `${steps} left`;
 }
 
-/** A range where one is known: 9–20 steps; else about 12 steps. As `holdfast status` rounds it. */
+/** One number, as `holdfast status` says it; "unknown" where the range is too wide for one. */
 export function stepsLeft(of: WindowState): string {
   const [low, high] = [of.ops_left_low, of.ops_left_high];
   if (low === null || high === null || low > high)
     return `about ${plural(of.ops_left ?? 0, "step")}`;
+  if (high > 6 * low + 6) return UNKNOWN;
   if (high < 1) return "less than one step";
-  if (low < 1) return `up to ${plural(rough(high), "step")}`;
-  const [least, most] = [rough(low), rough(high)];
-  return least === most
-    ? `about ${plural(most, "step")}`
-    : `${number(least)}–${number(most)} steps`;
+  if (low >= 50) return "more than 50 steps";
+  return `about ${plural(rough(Math.max(1, Math.round(Math.sqrt(Math.max(low, 0.5) * high)))), "step")}`;
 }
 
 /** The steps between which it fills up; null if that is not known. */

@@ -20,7 +20,7 @@ class NoArchivedTranscript(HoldfastError):
 class DamagedTranscript(HoldfastError):
     """The archived copy of a transcript cannot be read."""
 
-    hint = "where Claude Code still has the session, `holdfast transcripts save` writes it again"
+    hint = "where Claude Code still has the session, the end of the next one writes it again"
 
 
 class SeveralTranscripts(HoldfastError):

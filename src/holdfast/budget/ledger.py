@@ -37,7 +37,7 @@ class TooManyPins(HoldfastError):
     """Pins are in every brief: without a limit they would leave no room for anything else."""
 
     exit_code = 3
-    hint = "`holdfast budget` lists them, `holdfast budget unpin ID` takes one back"
+    hint = "`holdfast budget` lists them, `holdfast pin --remove ID` takes one back"
 
 
 class NoSuchPin(HoldfastError):
@@ -45,7 +45,7 @@ class NoSuchPin(HoldfastError):
 
 
 class UsersPin(NoSuchPin):
-    hint = "the user can take it back: `holdfast budget unpin ID`"
+    hint = "the user can take it back: `holdfast pin --remove ID`"
 
 
 class OwnWordsStay(NoSuchPin):

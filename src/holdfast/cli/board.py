@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
 
-from holdfast.cli.options import AS_JSON, PROJECT
+from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import say
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import deliveries, messages
@@ -24,50 +23,40 @@ from holdfast.hub.tree import projects
 from holdfast.redact import redact
 from holdfast.text.fence import agent_name, shown
 
-Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
 WORDS = {"said": "delivered"}  # for people; in JSON the state keeps its name
-MOST_PATH_CHARS = 4_096
+MOST_PATH_CHARS, MOST_READ, MOST_LISTED = 4_096, 100, 20
 CARRIED = "each agent it is for gets it from a hook, within a minute while it works"
 
 
-def _place(command: Command) -> Command:
-    for option in (
-        AS_JSON,
-        click.option(
-            "--database", default="", help="Another database: sqlite:///… or postgresql://…"
-        ),
-        click.option("--everywhere", is_flag=True, help="In every project."),
-        PROJECT,
-    ):
-        command = option(command)
-    return command
+ALL_PROJECTS = click.option("--everywhere", is_flag=True, help="In every project.")
 
 
 @click.group()
 def board() -> None:
-    """Messages between agents: list, post, read."""
+    """Read and write messages between agents.
+
+    Agents get their messages with their next hook. `--team` sends a message to agents on other
+    machines, over the team server.
+
+    \b
+    Examples:
+      holdfast board list                                      of this project
+      holdfast board post task.created 'The schema is ready.'  to all agents
+    """
 
 
 @board.command("list")
-@_place
-@click.option(
-    "--limit",
-    "-n",
-    default=20,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="Number of messages.",
-)
-def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, limit: int) -> None:
+@ALL_PROJECTS
+@AS_JSON
+def list_(everywhere: bool, as_json: bool) -> None:
     """List the newest messages. Nothing is marked as read."""
-    where = _project_id(project, everywhere)
-    now = row_times.now_ms()
-    with closing(Store.open(database)) as store:
+    where, now = _project_id(everywhere), row_times.now_ms()
+    with closing(Store.open()) as store:
         on_board.settle(store, now)
-        page = store.read(lambda c: messages.list_page(c, limit, 0, where))
+        page = store.read(lambda c: messages.list_page(c, MOST_LISTED, 0, where))
         states = store.read(lambda c: messages.states(c, now, where))
-        all_there_are = store.read(lambda c: messages.list_page(c, 1, 0).total)
+        total = store.read(lambda c: messages.list_page(c, 1, 0).total)
     if as_json:
         rows = [{**plain(row), "state": messages.state_of(row, now)} for row in page.rows]
         click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))
@@ -75,15 +64,14 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
         state = messages.state_of(row, now)
-        say(f"{line(row)} ({WORDS.get(state, state)}){shown(read)}")
+        say(f"{_line(row)} ({WORDS.get(state, state)}){shown(read)}")
     if page.total:
-        counted = ", ".join(f"{count} {WORDS.get(state, state)}" for state, count in states.items())
-        say(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
+        counts = ", ".join(f"{count} {WORDS.get(state, state)}" for state, count in states.items())
+        say(f"{len(page.rows)} of {page.total} messages: {counts}", err=True)
     else:
         say("No message yet. Send one: holdfast board post TOPIC 'WORDS'", err=True)
-    elsewhere = all_there_are - page.total
-    if elsewhere > 0:
-        say(f"  and {elsewhere:,} of other projects, or of none: --everywhere", err=True)
+    if total > page.total:
+        say(f"  and {total - page.total:,} of other projects, or of none: --everywhere", err=True)
 
 
 @board.command()
@@ -91,36 +79,16 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
 @click.argument("words")
 @click.option("--from", "from_agent", default="user", show_default=True, help="Who sends it.")
 @click.option("--to", "to_agent", help="One agent, by id or type (default: all agents).")
-@click.option(
-    "--priority",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0, messages.MOST_PRIORITY),
-    help="Higher ones are delivered first.",
-)
-@click.option(
-    "--ttl",
-    "ttl_seconds",
-    default=messages.USUAL_TTL_SECONDS,
-    show_default=True,
-    type=click.IntRange(1, messages.MOST_TTL_SECONDS),
-    help="Seconds after which it expires.",
-)
-@click.option(
-    "--team", is_flag=True, help="Send it over the team server, to agents on any machine."
-)
-@_place
+@click.option("--team", is_flag=True, help="Over the team server, to agents on any machine.")
+@ALL_PROJECTS
+@AS_JSON
 def post(
     topic: str,
     words: str,
     from_agent: str,
     to_agent: str | None,
-    priority: int,
-    ttl_seconds: int,
     team: bool,
-    project: Path | None,
     everywhere: bool,
-    database: str,
     as_json: bool,
 ) -> None:
     """Send WORDS about TOPIC to one agent, or to all agents of a project.
@@ -129,26 +97,25 @@ def post(
     alert.blocking, agent.heartbeat, agent.started, agent.completed, workflow.progress,
     checkpoint_trigger, or one that the setting `topics` adds."""
     messages.check_topic(topic)
-    where, now = _project_id(project, everywhere), row_times.now_ms()
-    whom: list[Listener] = []
+    where, now = _project_id(everywhere), row_times.now_ms()
+    listeners: list[Listener] = []
     if to_agent is not None:
         to_agent = clean_text.check_agent(to_agent, "--to")
-        to_agent, whom = (to_agent, []) if team else resolve_address(now, to_agent, where)
+        if not team:
+            to_agent, listeners = resolve_address(now, to_agent, where)
     row = messages.draft(
         clean_text.check_agent(from_agent, "--from"),
         topic,
         redact(clean_text.check_text(words, "WORDS")),
         now,
         to_agent=to_agent,
-        priority=priority,
-        ttl_seconds=ttl_seconds,
         project_id=where,
     )
+    place = None if everywhere else _path()
     if team:
-        place = None if everywhere else _path(project)
         row, delivery = {**row, "id": message_client.post(server(), row, place)}, CARRIED
     else:
-        delivery = _posted(database, row, whom, None if everywhere else _path(project))
+        delivery = _posted(row, listeners, place)
     if as_json:
         click.echo(json.dumps(plain(row) | {"heard": delivery}))
         return
@@ -157,54 +124,36 @@ def post(
     say(f"  {delivery}")
 
 
-def _posted(database: str, row: Row, whom: list[Listener], place: str | None) -> str:
+def _posted(row: Row, listeners: list[Listener], place: str | None) -> str:
     """Post to the board of this machine, and return who will read it."""
-    with closing(Store.open(database)) as store:
+    with closing(Store.open()) as store:
         if place is not None:
             store.write(lambda c: projects.meet(c, place, row["created_ms"]))
         on_board.post(store, row)
-        return on_board.delivery_words(row, whom, store.is_sqlite)
+        return on_board.delivery_words(row, listeners, store.is_sqlite)
 
 
 @board.command()
 @click.argument("agent")
 @click.option("--peek", is_flag=True, help="Do not mark them as read.")
-@click.option(
-    "--limit",
-    "-n",
-    default=100,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="Number of messages.",
-)
-@_place
-def read(
-    agent: str,
-    peek: bool,
-    limit: int,
-    project: Path | None,
-    everywhere: bool,
-    database: str,
-    as_json: bool,
-) -> None:
+@AS_JSON
+def read(agent: str, peek: bool, as_json: bool) -> None:
     """Print what AGENT has not read yet, and mark it as read."""
     name = clean_text.check_agent(agent, "AGENT")
-    ask = deliveries.Ask(name, row_times.now_ms(), limit, _project_id(project, everywhere))
-    with closing(Store.open(database)) as store:
-        found = store.read(lambda c: deliveries.look(c, ask))
+    ask = deliveries.Ask(name, row_times.now_ms(), MOST_READ, _project_id(False))
+    with closing(Store.open()) as store:
+        delivery = store.read(lambda c: deliveries.look(c, ask))
         is_known = store.read(lambda c: deliveries.is_known(c, name))
-        if not peek and found.unread_ids:
-            looked = on_board.withdraw_read(found, ask)
-            found = store.write(lambda c: deliveries.mark(c, ask, looked))
-    unread = [row for row in found.rows if not row["already_read"]]
+        if not peek and delivery.unread_ids:
+            looked = on_board.withdraw_read(delivery, ask)
+            delivery = store.write(lambda c: deliveries.mark(c, ask, looked))
+    unread = [row for row in delivery.rows if not row["already_read"]]
     if as_json:
-        left = found.unread_remaining
-        click.echo(
-            json.dumps({"messages": [plain(row) for row in unread], "unread_remaining": left})
-        )
+        rows = [plain(row) for row in unread]
+        click.echo(json.dumps({"messages": rows, "unread_remaining": delivery.unread_remaining}))
         return
     for row in unread:
-        say(line(row))
+        say(_line(row))
     if not unread:
         say(f"nothing unread for {shown(agent)}", err=True)
     if not is_known:
@@ -220,7 +169,7 @@ def plain(row: Row) -> dict[str, Any]:
     return {name: value for name, value in row.items() if not name.endswith("_ms")} | times
 
 
-def line(row: Row) -> str:
+def _line(row: Row) -> str:
     content = row["content"]
     message = content.get("message")  # --json has the rest
     words = message if isinstance(message, str) else json.dumps(content, ensure_ascii=False)
@@ -236,10 +185,9 @@ def _at(ms: int) -> str:
     return f"{str(row_times.to_iso(ms))[:19]}Z"
 
 
-def _path(project: Path | None) -> str:
-    path = str((project or Path.cwd()).absolute())
-    return clean_text.check_text(path, "the project's path", MOST_PATH_CHARS)
+def _path() -> str:
+    return clean_text.check_text(str(Path.cwd()), "the project's path", MOST_PATH_CHARS)
 
 
-def _project_id(project: Path | None, everywhere: bool) -> str | None:
-    return None if everywhere else projects.id_of(_path(project))
+def _project_id(everywhere: bool) -> str | None:
+    return None if everywhere else projects.id_of(_path())

@@ -1,20 +1,17 @@
-"""`holdfast brief`: what would be handed back now, and why each line is there."""
+"""`holdfast brief`: what would be restored now, and why each line is there."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
 from holdfast.brief.compose import Brief
 from holdfast.brief.item import hook_tokens
 from holdfast.brief.roles import ROLES
-from holdfast.cli import choose_session
-from holdfast.cli.choose_session import Chosen
-from holdfast.cli.find_transcript import choose_to_read, say_where
 from holdfast.cli.options import AS_JSON, of_session
-from holdfast.cli.terminal import say
+from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose
+from holdfast.cli.terminal import say, working
 from holdfast.events import window_brief
 from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
@@ -23,7 +20,6 @@ from holdfast.transcript import Unreadable
 
 @click.command()
 @of_session
-@click.option("--agent", default="", help="A subagent's id, or its first characters.")
 @click.option(
     "--max-tokens",
     type=click.IntRange(1),
@@ -35,25 +31,27 @@ from holdfast.transcript import Unreadable
 @click.option("--explain", is_flag=True, help="Show why each line is there, and its source.")
 @AS_JSON
 def brief(
-    transcript: Path | None,
-    session: str,
-    agent: str,
-    max_tokens: int | None,
-    role: str | None,
-    explain: bool,
-    as_json: bool,
+    session: str, max_tokens: int | None, role: str | None, explain: bool, as_json: bool
 ) -> None:
-    """What would be handed back to the session now."""
-    chosen = choose_to_read(transcript, session, agent)
-    if not (transcript or session or agent or as_json):
-        say_where(chosen.state.project or chosen.state.cwd)
-    found = _compose(chosen, max_tokens, role or "")
+    """Show what would be restored if Claude Code compacted now.
+
+    `holdfast budget` shows how the room of the brief is divided, and changes that. `holdfast lost`
+    shows what was not found in the last summary.
+
+    \b
+    Examples:
+      holdfast brief             as the model would read it
+      holdfast brief --explain   each line with its reason and source
+    """
+    chosen = choose(session)
+    with working("reading"):
+        composed = _compose(chosen, max_tokens, role or "")
     if as_json:
-        click.echo(json.dumps(plain(found), indent=2))
+        click.echo(json.dumps(_plain(composed), indent=2))
     elif explain:
-        say(explain_lines(found))
-    elif found.lines:
-        say(found.text)
+        say(explain_lines(composed))
+    elif composed.lines:
+        say(composed.text)
     else:
         most = max_tokens or hook_tokens(chosen.state.project, chosen.state.edge_tokens)
         say(f"nothing to restore within --max-tokens {most}", err=True)
@@ -65,37 +63,31 @@ def _compose(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
 
     A given size is kept; without one, the brief grows as at a compaction.
     """
-    path = Path(chosen.state.transcript)
     try:
-        facts = read_record(path, sidechain=bool(chosen.state.agent_id))
+        record = read_record(chosen.state.transcript, sidechain=bool(chosen.state.agent_id))
     except Unreadable as error:
-        raise choose_session.NoSuchTranscript(str(error)) from error
+        raise NoSuchTranscript(str(error)) from error
     return window_brief.compose_brief(
-        chosen.state,
-        chosen.folder,
-        redact_record(facts),
-        max_tokens,
-        role,
+        chosen.state, chosen.folder, redact_record(record), max_tokens, role
     )
 
 
-def plain(found: Brief) -> dict[str, object]:
+def _plain(composed: Brief) -> dict[str, object]:
     lines = [
-        {"line": one.text, "reason": one.reason, "op": one.source.op, "at": one.source.at}
-        for one in found.lines
-        if one.reason
+        {"line": line.text, "reason": line.reason, "op": line.source.op, "at": line.source.at}
+        for line in composed.lines
+        if line.reason
     ]
-    return {"brief": found.text, "role": found.role, "lines": lines}
+    return {"brief": composed.text, "role": composed.role, "lines": lines}
 
 
-def explain_lines(found: Brief) -> str:
+def explain_lines(composed: Brief) -> str:
     """Return each line with its reason below it, and its place in the transcript if it has one."""
-    lines = [f"role: {found.role}"]
-    for one in found.lines:
-        lines.append(one.text)
-        if one.reason:
-            place = one.source
-            op = "" if "step" in one.reason else f", step {place.op}"
-            where = f"{op}, byte {place.offset:,}" if place.offset else ""
-            lines.append(f"      ↳ {one.reason}{where}")
-    return "\n".join(lines)
+    rows = [f"role: {composed.role}"]
+    for line in composed.lines:
+        rows.append(line.text)
+        if line.reason:
+            op = "" if "step" in line.reason else f", step {line.source.op}"
+            where = f"{op}, byte {line.source.offset:,}" if line.source.offset else ""
+            rows.append(f"      ↳ {line.reason}{where}")
+    return "\n".join(rows)

@@ -13,12 +13,11 @@ import click
 
 from holdfast.checkpoint import checkpoint_file, find, index, lineage
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.write import SavedCheckpoint
-from holdfast.cli import choose_session, find_transcript
-from holdfast.cli.options import AS_JSON, PROJECT, of_session
-from holdfast.cli.terminal import paint, say
+from holdfast.cli import sessions
+from holdfast.cli.options import AS_JSON, of_session
+from holdfast.cli.terminal import paint, say, working
 from holdfast.events import take_checkpoint
 from holdfast.files.folders import INSIDE
 from holdfast.settings import load as settings_load
@@ -29,13 +28,14 @@ from holdfast.window import view
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
-OTHERS = "--session ID for another; `holdfast status --all` lists them"
+OTHERS = "`holdfast checkpoint ID` for another; `holdfast status --all` lists them"
 
 
 @click.command()
 @of_session
 @click.option(
     "--project",
+    metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Save it in this folder's project.",
 )
@@ -44,18 +44,22 @@ OTHERS = "--session ID for another; `holdfast status --all` lists them"
 @click.option("--decided", multiple=True, help="The same: what was decided.")
 @click.option("--next", multiple=True, help="The same: what is next.")
 @AS_JSON
-def checkpoint(
-    transcript: Path | None,
-    project: Path | None,
-    session: str,
-    as_json: bool,
-    **given: tuple[str, ...],
-) -> None:
-    """Save a verified checkpoint now."""
-    chosen = _chosen(transcript, session, project)
+def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple[str, ...]) -> None:
+    """Save a session now.
+
+    A checkpoint is a Markdown file in the project, and it is read back before it is reported.
+    Holdfast also saves by itself, before every compaction and near the limit.
+
+    \b
+    Examples:
+      holdfast checkpoint            this project's session
+      holdfast checkpoint 752b636e   another one, by the start of its id
+    """
+    chosen = sessions.choose_to_save(session, anywhere=project is not None)
     now_ms = int(time.time() * 1000)
     with (
-        choose_session.working_folder(chosen) as folder,
+        working("saving"),
+        sessions.working_folder(chosen) as folder,
         window_state.lock_state_if_possible(folder) as state,
     ):
         _fill(state, chosen.state)
@@ -65,11 +69,12 @@ def checkpoint(
         kept = take_checkpoint.save(state, folder, "manual", now_ms, given=given)
         state.project = own
     if as_json:
-        click.echo(json.dumps(plain(kept), indent=2))
+        click.echo(json.dumps(_plain(kept), indent=2))
         return
     say(kept.path)
-    others = "" if transcript or session else choose_session.others_note(chosen, OTHERS)
-    for note in filter(None, (others, _describe_place(kept), *kept.notes)):
+    others = "" if session else sessions.others_note(chosen, OTHERS)
+    place = f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
+    for note in filter(None, (others, place, *kept.notes)):
         say(f"note: {shown(note)}", err=True)
     how = "verified by reading it back"
     how = how if kept.document.is_complete else "NOT VERIFIED: the transcript was not read"
@@ -78,7 +83,7 @@ def checkpoint(
     say(f"{whose}, {again}; `holdfast resume {kept.id}` shows it", err=True)
 
 
-def plain(kept: SavedCheckpoint) -> dict[str, object]:
+def _plain(kept: SavedCheckpoint) -> dict[str, object]:
     return {
         "id": kept.id,
         "path": kept.path,
@@ -86,17 +91,6 @@ def plain(kept: SavedCheckpoint) -> dict[str, object]:
         "reused": kept.reused,
         "why_elsewhere": kept.why_elsewhere or None,
     }
-
-
-def _describe_place(kept: SavedCheckpoint) -> str:
-    return f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
-
-
-def _chosen(transcript: Path | None, session: str, project: Path | None) -> choose_session.Chosen:
-    """Choose the session. Without a place to save to, it is never one of another project."""
-    if transcript is not None:
-        return find_transcript.choose_to_read(transcript)
-    return find_transcript.choose_to_save(session, anywhere=project is not None)
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:
@@ -112,23 +106,25 @@ class NoSuchFile(HoldfastError):
     hint = "`holdfast resume --all` lists the checkpoints there are, with their ids"
 
 
-class NotACheckpoint(NoSuchFile):
-    """A file that was never a checkpoint."""
-
-
 @click.command()
 @click.argument("file", type=click.Path(), required=False)
 @AS_JSON
 @click.pass_context
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
-    """Is a checkpoint (a file or an id), or every known one, what was kept? Exit 0 or 1."""
+    """Check that checkpoints are exactly what was saved.
+
+    FILE may also be the id of one. Without FILE, all known checkpoints are checked. Ends with 1 if
+    one was changed.
+    """
     if file is None:
         reports = checks.verify_projects([str(Path.cwd())])
     else:
         reports = [_of_file(_path_of(file))]
     good = all(report.ok for report in reports)
     if as_json:
-        click.echo(json.dumps({"ok": good, "checkpoints": [plain_report(one) for one in reports]}))
+        click.echo(
+            json.dumps({"ok": good, "checkpoints": [plain_report(report) for report in reports]})
+        )
     else:
         show_reports(reports)
     ctx.exit(0 if good else 1)
@@ -137,19 +133,20 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
 def _path_of(named: str) -> str:
     """The file; for the id of a checkpoint, the newest file that has it."""
     path = find.full_path(named)
-    same = [one.path for one in index.load_or_empty() if one.id == named]
+    same = [entry.path for entry in index.load_or_empty() if entry.id == named]
     return same[-1] if same and not os.path.lexists(path) else path
 
 
 def _of_file(path: str) -> checks.VerifyReport:
     """Verify one file. A missing file that we saved is damage; any other missing file is a wrong
     name."""
-    known = index.load_or_empty()
-    if not os.path.lexists(path) and path not in {one.path for one in known}:
+    entries = index.load_or_empty()
+    is_known = path in {entry.path for entry in entries}
+    if not os.path.lexists(path) and not is_known:
         raise NoSuchFile(f"{shown(path)} is not there")
-    report = checks.verify(path, known)
-    if not (report.ok or path in {one.path for one in known} or _may_be_checkpoint(path)):
-        raise NotACheckpoint(f"{shown(path)} is no checkpoint of Holdfast")
+    report = checks.verify(path, entries)
+    if not (report.ok or is_known or _may_be_checkpoint(path)):
+        raise NoSuchFile(f"{shown(path)} is no checkpoint of Holdfast")
     return report
 
 
@@ -160,8 +157,8 @@ def _may_be_checkpoint(path: str) -> bool:
 
 
 def plain_report(report: checks.VerifyReport) -> dict[str, object]:
-    found = [{"part": one.part, "words": one.words} for one in report.findings]
-    return {"path": report.path, "ok": report.ok, "findings": found, "notes": list(report.notes)}
+    findings = [{"part": each.part, "words": each.words} for each in report.findings]
+    return {"path": report.path, "ok": report.ok, "findings": findings, "notes": [*report.notes]}
 
 
 def show_reports(reports: list[checks.VerifyReport]) -> None:
@@ -182,21 +179,25 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
 @click.command()
 @click.argument("older", type=click.Path(), required=False)
 @click.argument("newer", type=click.Path(), required=False)
-@PROJECT
 @AS_JSON
-def diff(older: str | None, newer: str | None, project: Path | None, as_json: bool) -> None:
-    """What changed from OLDER to NEWER: ids, files, `previous`, `latest`. Without them: from the
-    parent of this session's newest checkpoint to that one."""
-    where = str((project or Path.cwd()).absolute())
+def diff(older: str | None, newer: str | None, as_json: bool) -> None:
+    """Show what changed between two checkpoints.
+
+    OLDER and NEWER are ids, files, `previous` or `latest`. Without them, the newest checkpoint of
+    this session is compared with the one before it.
+    """
+    where = str(Path.cwd().absolute())
     if older is None:
-        before, after = find.newest_with_parent(where, choose_session.calling_session())
+        before, after = find.newest_with_parent(where, sessions.calling_session())
     else:
-        before, after = (find.find_by_name(one, where) for one in (older, newer or find.LATEST))
+        before, after = (find.find_by_name(name, where) for name in (older, newer or find.LATEST))
     if newer is None and before.path == after.path:
         raise click.UsageError(f"{before.id} is the newest checkpoint: name an older one")
-    changes = lineage.compare(_document(before), _document(after))
+    changes = lineage.compare(
+        *(checkpoint_file.read(entry.path).document for entry in (before, after))
+    )
     if as_json:
-        click.echo(json.dumps(plain_changes(before, after, changes)))
+        click.echo(json.dumps(_plain_changes(before, after, changes)))
         return
     say(_compared(before, after), err=True)
     say(f"{before.id} → {after.id}")
@@ -211,17 +212,19 @@ def diff(older: str | None, newer: str | None, project: Path | None, as_json: bo
 
 def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:
     """Say which two are compared: of one session, or of two that are unrelated."""
-    ends = [f"number {one.iteration} of session {shown(_window(one))}" for one in (before, after)]
+    ends = [
+        f"number {entry.iteration} of session {shown(_window(entry))}" for entry in (before, after)
+    ]
     if _window(before) == _window(after):
         ends[0] = f"number {before.iteration}"
     return f"comparing {ends[0]} with {ends[1]}"
 
 
-def _window(one: CheckpointEntry) -> str:
-    return f"{one.session_id}, agent {one.agent_id}" if one.agent_id else one.session_id
+def _window(entry: CheckpointEntry) -> str:
+    return f"{entry.session_id}, agent {entry.agent_id}" if entry.agent_id else entry.session_id
 
 
-def plain_changes(
+def _plain_changes(
     before: CheckpointEntry, after: CheckpointEntry, changes: list[lineage.SectionChange]
 ) -> dict[str, object]:
     return {
@@ -229,9 +232,7 @@ def plain_changes(
         "newer": after.path,
         "older_session_id": before.session_id,
         "newer_session_id": after.session_id,
-        "sections": {one.heading: {"added": one.added, "removed": one.removed} for one in changes},
+        "sections": {
+            change.heading: {"added": change.added, "removed": change.removed} for change in changes
+        },
     }
-
-
-def _document(entry: CheckpointEntry) -> Document:
-    return checkpoint_file.read(entry.path).document

@@ -4,65 +4,66 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint import rebuild as rebuilding
-from holdfast.cli import checkpoint as verify_command
-from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import say
+from holdfast.cli.checkpoint import show_reports
+from holdfast.cli.options import DATABASE
+from holdfast.cli.terminal import say, working
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
-DATABASE = click.option(
-    "--database", default="", metavar="URL", help="sqlite:///… or postgresql://…"
-)
+    from holdfast.hub.repair.rebuild import Rebuilt
 
 
 @click.group()
 def db() -> None:
-    """The shared database: bring it up, check it, back it up, restore it."""
+    """Check, back up, restore and forward the database.
+
+    The database is made and updated by itself. It holds the tree of work, messages and claims.
+
+    \b
+    Examples:
+      holdfast db check         ends with 1 if something is wrong
+      holdfast db backup FILE   everything in one file
+    """
 
 
 @db.command()
 @DATABASE
-@AS_JSON
-def migrate(database: str, as_json: bool) -> None:
+def migrate(database: str) -> None:
     """Create the database, or update an older one."""
     from holdfast.hub.store import schema
 
-    with _engine(database) as engine:
+    with working("updating"), _engine(database) as engine:
         before = schema.ensure(engine, migrate=True)
-    found = {"database": _shown(database), "from": before or None, "to": schema.HEAD}
     made = f"brought up from {before}" if before else "made"
     words = "is there already" if before == schema.HEAD else made
-    _say(found, as_json, f"{found['database']} {words}: version {schema.HEAD}")
+    say(f"{_shown(database)} {words}: version {schema.HEAD}")
 
 
 @db.command()
 @DATABASE
-@AS_JSON
-def check(database: str, as_json: bool) -> None:
+def check(database: str) -> None:
     """Check the database. Ends with 1 if something is wrong."""
     from holdfast.hub.store import schema
 
-    found = schema.check_at(database)
-    ok = all(one.ok for one in found)
-    report = [{"name": one.name, "ok": one.ok, "words": one.words} for one in found]
-    lines = [f"{'ok ' if one.ok else 'NOT'} {one.name}: {one.words}" for one in found]
-    shown = _shown(database)
-    _say({"database": shown, "ok": ok, "findings": report}, as_json, "\n".join([shown, *lines]))
+    with working("checking"):
+        findings = schema.check_at(database)
+    ok = all(finding.ok for finding in findings)
+    say(_shown(database))
+    for finding in findings:
+        say(f"{'ok ' if finding.ok else 'NOT'} {finding.name}: {finding.words}")
     if not ok:
         raise click.exceptions.Exit(1)
 
@@ -70,26 +71,22 @@ def check(database: str, as_json: bool) -> None:
 @db.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @DATABASE
-@AS_JSON
-def backup(file: Path | None, database: str, as_json: bool) -> None:
+def backup(file: Path | None, database: str) -> None:
     """Write everything into one file, and read it back."""
     from holdfast.hub.store import backup as backups
 
     path = file or _backup_file()
-    with _engine(database) as engine:
+    with working("writing"), _engine(database) as engine:
         rows = backups.keep(engine, path)
-    found = {"file": str(path), "rows": rows, "bytes": path.stat().st_size}
     size = f"{counted(sum(rows.values()), 'row')} of {counted(len(rows), 'table')}"
-    words = f"{path}: {size}, read back and complete"
-    _say(found, as_json, f"{words}\n  restore it: holdfast db restore {path}")
+    say(f"{path}: {size}, read back and complete\n  restore it: holdfast db restore {path}")
 
 
 @db.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @DATABASE
 @click.option("--yes", is_flag=True, help="Replace the rows that are there.")
-@AS_JSON
-def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
+def restore(file: Path, database: str, yes: bool) -> None:
     """Restore a backup, completely or not at all."""
     from holdfast.hub.store import backup as backups
     from holdfast.hub.store import schema
@@ -98,34 +95,23 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
         aside = schema.set_aside_if_damaged(database) if yes else None
         if aside is not None:
             say(f"the database was damaged; it is saved as {aside}", err=True)
-        with _engine(database) as engine:
+        with working("restoring"), _engine(database) as engine:
             rows = backups.restore(kept, engine, replace=yes)
-    found = {"database": _shown(database), "file": str(file), "rows": rows}
-    count = counted(sum(rows.values()), "row")
-    _say(found, as_json, f"{found['database']}: {count} restored")
+    say(f"{_shown(database)}: {counted(sum(rows.values()), 'row')} restored")
 
 
 @db.command()
-@click.option("--follow", is_flag=True, help="Repeat every ten seconds, until Ctrl-C.")
-@AS_JSON
-def forward(follow: bool, as_json: bool) -> None:
+def forward() -> None:
     """Send everything that is waiting to the team server. Ends with 1 if not all arrived."""
     from holdfast.hub.team import connection
     from holdfast.hub.team import forward as forwarding
     from holdfast.hub.team.forward import LocalSource
 
     server = connection.server()
-    while True:
-        done = forwarding.forward(server, LocalSource())
-        found = {"server": server.url, "batches": done.batches, "whole": done.whole}
-        found |= {"messages": done.messages}
-        words = f"{server.url}: {counted(done.batches, 'batch')} sent"
-        words += f", {counted(done.messages, 'message')} for agents here" * bool(done.messages)
-        words += f"; {done.words}" * bool(done.words)
-        _say({**found, "words": done.words}, as_json, words)
-        if not follow:
-            break
-        time.sleep(connection.EVERY_MS / 1000)
+    done = forwarding.forward(server, LocalSource())
+    words = f"{server.url}: {counted(done.batches, 'batch')} sent"
+    words += f", {counted(done.messages, 'message')} for agents here" * bool(done.messages)
+    say(f"{words}; {done.words}" if done.words else words)
     if not done.whole:
         raise click.exceptions.Exit(1)
 
@@ -155,57 +141,45 @@ def _shown(database: str) -> str:
     return hide_password(database)
 
 
-def _say(found: dict[str, Any], as_json: bool, words: str) -> None:
-    click.echo(json.dumps(found) if as_json else words)
-
-
-if TYPE_CHECKING:
-    from holdfast.hub.repair.rebuild import Rebuilt
-
-
 @click.command()
-@click.option(
-    "--project",
-    "projects",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Also read this project; can be repeated.",
-)
-@click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
-@AS_JSON
-def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
-    """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
+@DATABASE
+def rebuild(database: str) -> None:
+    """Rebuild the database and the index of checkpoints.
+
+    They are made again from checkpoints and transcripts, for example when the database is damaged
+    or was removed. Messages and claims are in the database only, so they are not rebuilt.
+    """
     from holdfast.hub.repair import rebuild as rows
     from holdfast.memory import sync as recall
 
-    also = [str(one.absolute()) for one in (Path.cwd(), *projects)]
-    found = rebuilding.rebuild(also)
-    filled = rows.rebuild(database)
-    indexed = recall.rebuild(also)
-    if as_json:
-        report = {"database": dataclasses.asdict(filled), "recall": [i._asdict() for i in indexed]}
-        click.echo(json.dumps({**plain_rebuild(found), **report}))
-        return
-    show_rebuild(found)
-    show_rows(filled, len(found.entries))
-    for one in indexed:
-        say(f"{shown(one.project)}: {counted(one.items, 'item')} to search in")
-        for note in one.notes:
+    also = [str(Path.cwd())]
+    with working("rebuilding"):
+        rebuilt = rebuilding.rebuild(also)
+        filled = rows.rebuild(database)
+        indexed = recall.rebuild(also)
+    _show_checkpoints(rebuilt)
+    _show_rows(filled, len(rebuilt.entries))
+    for index_sync in indexed:
+        say(f"{shown(index_sync.project)}: {counted(index_sync.items, 'item')} to search in")
+        for note in index_sync.notes:
             say(f"  {shown(note)}")
 
 
-def show_rebuild(found: rebuilding.RebuiltIndex) -> None:
-    checkpoints = counted(len(found.entries), "checkpoint")
-    say(f"{index.path()}: {checkpoints} of {counted(len(found.projects), 'project')}")
-    for label, things in _changes(found).items():
-        for thing in things:
-            say(f"  {label}: {shown(thing)}")
-    if found.damaged:
+def _show_checkpoints(rebuilt: rebuilding.RebuiltIndex) -> None:
+    checkpoints = counted(len(rebuilt.entries), "checkpoint")
+    say(f"{index.path()}: {checkpoints} of {counted(len(rebuilt.projects), 'project')}")
+    unknown = "maker unknown, as the list of our own checkpoints is missing"
+    foreign = unknown if provenance.hashes() is None else "not made on this machine"
+    changes = {"added": rebuilt.added, "dropped": rebuilt.dropped, foreign: rebuilt.foreign}
+    for label, names in changes.items():
+        for name in names:
+            say(f"  {label}: {shown(name)}")
+    if rebuilt.damaged:
         say("changed since they were saved; the files were not touched:")
-        verify_command.show_reports(found.damaged)
+        show_reports(rebuilt.damaged)
 
 
-def show_rows(filled: Rebuilt, checkpoint_files: int) -> None:
+def _show_rows(filled: Rebuilt, checkpoint_files: int) -> None:
     """Print the rows. A checkpoint whose file is gone still has its snapshot, and so its row. Rows
     of snapshots stay at a rebuild, so only new ones are counted."""
     if filled.set_aside:
@@ -225,28 +199,3 @@ def show_rows(filled: Rebuilt, checkpoint_files: int) -> None:
     if synced.set_aside:
         failed = counted(synced.set_aside, "source")
         say(f"  could not be read: {failed}; holdfast doctor names them")
-
-
-def plain_rebuild(found: rebuilding.RebuiltIndex) -> dict[str, object]:
-    return {
-        "index": index.path(),
-        "checkpoints": len(found.entries),
-        "projects": found.projects,
-        "damaged": [verify_command.plain_report(one) for one in found.damaged],
-        "added": found.added,
-        "dropped": found.dropped,
-        "foreign": found.foreign,
-    }
-
-
-def _foreign_label() -> str:
-    unknown = "maker unknown, as the list of our own checkpoints is missing"
-    return unknown if provenance.hashes() is None else "not made on this machine"
-
-
-def _changes(found: rebuilding.RebuiltIndex) -> dict[str, list[str]]:
-    return {
-        "added": found.added,
-        "dropped": found.dropped,
-        _foreign_label(): found.foreign,
-    }

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import paint, say
+from holdfast.cli.terminal import paint, say, working
 from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor.checks import examine
 from holdfast.text.numbers import short
@@ -23,58 +23,53 @@ TEXT_COLUMN = 37  # right of mark, name and time
 
 @click.command()
 @AS_JSON
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=Path.cwd,
-    help="Check this project's settings too.",
-)
 @click.pass_context
-def doctor(
-    ctx: click.Context,
-    as_json: bool,
-    project: Path,
-) -> None:
-    """Fire every installed hook, start the MCP server; exit 1 when something is wrong."""
-    found = examine(project)
-    found["ok"] = not found["troubles"]
+def doctor(context: click.Context, as_json: bool) -> None:
+    """Run every installed hook once and report what works.
+
+    It plays a compaction through the hooks and starts the MCP server, as Claude Code would. Ends
+    with 1 if something is wrong, and says how to fix it.
+    """
+    with working("running each hook"):
+        report = examine(Path.cwd())
+    report["ok"] = not report["troubles"]
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(report, indent=2))
     else:
-        _show(found)
-    ctx.exit(0 if found["ok"] else 1)
+        _show(report)
+    context.exit(0 if report["ok"] else 1)
 
 
-def _show(found: dict[str, Any]) -> None:
-    for install in found["installs"]:
+def _show(report: dict[str, Any]) -> None:
+    for install in report["installs"]:
         say(f"installed: {install['scope']}, {install['path']}")
-    if found["hooks"]:
+    if report["hooks"]:
         say("Each hook runs once, in a made-up session whose window is 99% full:")
-    line = [found["status_line"]] if found["status_line"] else []
-    for hook in [*found["hooks"], *line]:
+    line = [report["status_line"]] if report["status_line"] else []
+    for hook in [*report["hooks"], *line]:
         _say_row(hook["ok"], hook["event"], hook["milliseconds"], _reached(hook))
-    if found["compaction"]:
+    if report["compaction"]:
         say("Then a made-up session is compacted:")
-    for step in found["compaction"]:
+    for step in report["compaction"]:
         _say_row(step["ok"], step["name"], step["milliseconds"], step["words"])
-    for server in found["servers"]:
+    for server in report["servers"]:
         outcome = f"tools: {', '.join(server['tools'])}; ended" if server["ok"] else "see below"
         _say_row(server["ok"], "MCP server", server["milliseconds"], outcome)
-    for limit in found["limits"]:
+    for limit in report["limits"]:
         say(f"  {_limit(limit)}")
-    for words in transcripts_in_words(found["transcripts"]):
+    for words in transcripts_in_words(report["transcripts"]):
         say(f"  {words}")
-    for error in found["recent_errors"]:
+    for error in report["recent_errors"]:
         say(f"  logged: {error}")
-    if found["transcript_lines"]:
-        say(f"  newest transcript: {_in_words(found['transcript_lines'])}")
-    for note in found["notes"]:
+    if report["transcript_lines"]:
+        say(f"  newest transcript: {_in_words(report['transcript_lines'])}")
+    for note in report["notes"]:
         say(f"note: {note}", err=True)
-    for trouble in found["troubles"]:
+    for trouble in report["troubles"]:
         say(f"{paint('trouble:', 'red', err=True)} {trouble}", err=True)
-    if found["ok"] and found["recent_errors"]:
+    if report["ok"] and report["recent_errors"]:
         say(f"{paint('All checks passed.', 'green')} {ERRORS_BEFORE}")
-    elif found["ok"]:
+    elif report["ok"]:
         say(paint("All is well.", "green"))
     else:
         say(paint("Something is wrong; every trouble above says what to do.", "red"))
@@ -85,10 +80,10 @@ def _say_row(is_ok: bool, name: str, milliseconds: float, words: str) -> None:
     say(f"  {mark} {name:<19} {milliseconds:>6.0f} ms  {words}", hang=TEXT_COLUMN - 2)
 
 
-def _limit(one: dict[str, Any]) -> str:
-    words = f"compaction limit {one['tokens']:,}: {one['source']}"
-    if "session_id" in one:
-        return f"{words} (session {one['session_id'][:8]})"
+def _limit(limit: dict[str, Any]) -> str:
+    words = f"compaction limit {limit['tokens']:,}: {limit['source']}"
+    if "session_id" in limit:
+        return f"{words} (session {limit['session_id'][:8]})"
     return f"{words}; forget it with `holdfast status --forget-limits`"
 
 

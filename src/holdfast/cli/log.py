@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, say
 from holdfast.hub import row_times
 from holdfast.record import model as known
@@ -43,74 +44,72 @@ EMPTY = "Nothing is logged yet. Hooks write here while Claude Code runs, after `
     "--audit", "as_audit", is_flag=True, help="Show every alert and compaction as a JSON line."
 )
 @click.option("--decisions", is_flag=True, help="Show what was decided in an orange or red window.")
-@click.option("--session", default="", help="Only this session.")
-@click.option("--json", "as_json", is_flag=True, help="Print each line as JSON.")
+@AS_JSON
 def log(
     follow: bool,
     lines: int,
     level: str | None,
     as_audit: bool,
     decisions: bool,
-    session: str,
     as_json: bool,
 ) -> None:
-    """What the guard did, one line per event."""
+    """Show what Holdfast did, line by line.
+
+    Errors of hooks are only here: a hook that fails never stops Claude Code.
+
+    \b
+    Examples:
+      holdfast log --follow       wait for more
+      holdfast log --level WARN   warnings and worse
+    """
     if decisions:
-        return _show_decisions(session, lines, as_json)
+        return _show_decisions(lines, as_json)
     if as_audit:
         for event in audit.events():
-            if str(event.get("session_id", "")).startswith(session):
-                click.echo(json.dumps(event))
+            click.echo(json.dumps(event))
         return
-    path = Path(guard_log.path())
-    wanted = [line for line in log_lines.lines() if _fits(line, level, session)]
+    wanted = [line for line in log_lines.lines() if _fits(line, level)]
     for line in wanted[-lines:] if lines else []:
         _print(line, as_json)
     if not wanted and not follow:
-        kept = "Nothing of that kind is in the log." if level or session else EMPTY
-        say(kept, err=True)
+        say("Nothing of that kind is in the log." if level else EMPTY, err=True)
     if follow:
-        for line in _following(path):
-            if _fits(line, level, session):
+        for line in _following(Path(guard_log.path())):
+            if _fits(line, level):
                 _print(line, as_json)
 
 
 def _print(line: str, as_json: bool) -> None:
     if as_json:
-        click.echo(_plain(line))
+        fields = log_lines.read(line)
+        click.echo(json.dumps(fields._asdict() if fields else {}))
         return
     at, level, place, message = line.split(" ", 3)
     say(f"{at} {paint(level, COLOURS.get(level, 'dim'))} {place} {message}", hang=4)
 
 
-def _show_decisions(session: str, lines: int, as_json: bool) -> None:
+def _fits(line: str, level: str | None) -> bool:
+    fields = log_lines.read(line)
+    return fields is not None and log_lines.fits(fields, level, "")
+
+
+def _show_decisions(lines: int, as_json: bool) -> None:
     """Print for review the decisions made in a nearly full window, each with its question and
     turn."""
-
-    found = of_machine(session)
-    for one in found[-lines:] if lines else []:
+    decisions = of_machine()
+    for row in decisions[-lines:] if lines else []:
         if as_json:
-            click.echo(json.dumps(one))
+            click.echo(json.dumps(row))
         else:
-            say(_decision(one), hang=4)
-    if not found:
+            say(_decision(row), hang=4)
+    if not decisions:
         say("No decision was made in an orange or red window.", err=True)
 
 
-def _decision(one: dict[str, Any]) -> str:
-    window = f"{one['at']} {one['zone']} {one['used_ratio'] or 0:.0%} {one['session_id'][:8]}"
-    question = f"{inert(one['question'], 300)} → " if one["question"] else ""
-    return f"{window} turn {one['turn']}, {one['by']}: {question}{inert(one['decision'], 300)}"
-
-
-def _fits(line: str, level: str | None, session: str) -> bool:
-    found = log_lines.read(line)
-    return found is not None and log_lines.fits(found, level, session)
-
-
-def _plain(line: str) -> str:
-    found = log_lines.read(line)
-    return json.dumps(found._asdict() if found else {})
+def _decision(row: dict[str, Any]) -> str:
+    window = f"{row['at']} {row['zone']} {row['used_ratio'] or 0:.0%} {row['session_id'][:8]}"
+    question = f"{inert(row['question'], 300)} → " if row["question"] else ""
+    return f"{window} turn {row['turn']}, {row['by']}: {question}{inert(row['decision'], 300)}"
 
 
 def _following(path: Path) -> Iterator[str]:
@@ -144,21 +143,20 @@ MOST_RECORD_BYTES = 32 << 20
 MOST_ASKED = 300
 
 
-def of_machine(session: str = "") -> list[dict[str, Any]]:
-    """List the decisions of sessions whose id starts with this, oldest first. Nothing is
-    written."""
+def of_machine() -> list[dict[str, Any]]:
+    """List the decisions of all sessions, oldest first. Nothing is written."""
     windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for event in audit.events():
         name, agent = str(event.get("session_id", "")), str(event.get("agent_id", ""))
-        if name.startswith(session) and event.get("event") in (PRESSURE, FREED):
+        if event.get("event") in (PRESSURE, FREED):
             windows.setdefault((name, agent), []).append(event)
-    found = [
-        {"session_id": name, "agent_id": agent, "at": row_times.to_iso(one["at_ms"]), **one}
+    rows = [
+        {"session_id": name, "agent_id": agent, "at": row_times.to_iso(row["at_ms"]), **row}
         for (name, agent), events in windows.items()
         if any(event.get("zone") in ZONES for event in events)
-        for one in under_pressure(_decided(name, agent), events)
+        for row in under_pressure(_decided(name, agent), events)
     ]
-    return sorted(found, key=lambda one: (one["at_ms"], one["turn"]))
+    return sorted(rows, key=lambda row: (row["at_ms"], row["turn"]))
 
 
 def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -170,15 +168,13 @@ def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
         record = RecordReader(record, sidechain=bool(agent)).read(transcript)
     except Exception as error:  # the client deletes transcripts after 30 days: what was read stays
         add_to_log("INFO", session[:8], f"its transcript was not read: {describe(error)}")
-    for one in find_decisions(record) if record is not None else ():
-        if (at_ms := row_times.from_iso(one.place.at)) is not None:
-            yield (
-                at_ms,
-                {
-                    "turn": one.turn,
-                    "asked": redact(one.asked)[:MOST_ASKED],
-                    "by": one.by,
-                    "question": redact(one.question),
-                    "decision": redact(one.text),
-                },
-            )
+    for decision in find_decisions(record) if record is not None else ():
+        if (at_ms := row_times.from_iso(decision.place.at)) is not None:
+            fields = {
+                "turn": decision.turn,
+                "asked": redact(decision.asked)[:MOST_ASKED],
+                "by": decision.by,
+                "question": redact(decision.question),
+                "decision": redact(decision.text),
+            }
+            yield at_ms, fields

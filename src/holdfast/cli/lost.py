@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
-from holdfast.cli import find_transcript
-from holdfast.cli.find_transcript import choose_to_read
 from holdfast.cli.options import AS_JSON, of_session
-from holdfast.cli.terminal import paint, say
+from holdfast.cli.sessions import choose, newest_compacted
+from holdfast.cli.terminal import paint, say, working
 from holdfast.client.agents import session_of
+from holdfast.events import history as past
 from holdfast.events import summary_report
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import lookup
@@ -41,28 +43,31 @@ class NoCompaction(HoldfastError):
 @click.option("--all", "show_all", is_flag=True, help="Show what was found, too.")
 @click.option("--history", is_flag=True, help="The last compactions of all sessions instead.")
 @AS_JSON
-def lost(
-    transcript: Path | None, session: str, show_all: bool, history: bool, as_json: bool
-) -> None:
-    """How much the last compaction's summary holds of your messages and answers, failing commands,
-    tasks and the plan: least found first, each beside the nearest passage."""
-    if history:
-        if transcript or session or show_all:
-            raise click.UsageError("--history is about all sessions; give it alone")
-        from holdfast.cli import lost_history
+def lost(session: str, show_all: bool, history: bool, as_json: bool) -> None:
+    """Show how much the last compaction's summary holds.
 
-        lost_history.show(as_json=as_json)
-        return
-    state = choose_to_read(transcript, session).state
-    if not (transcript or session or as_json):
-        find_transcript.say_where(state.project or state.cwd)
-    last = summary_report.measure_last(Path(state.transcript), sidechain=bool(state.agent_id))
+    Your messages and answers, failing commands, tasks and the plan: least found first, each beside
+    the nearest passage. This looks back: it compares Claude Code's summary with the session.
+    `holdfast brief` looks ahead: it shows what would be restored if Claude Code compacted now.
+
+    \b
+    Examples:
+      holdfast lost         what was not found, least found first
+      holdfast lost --all   every item
+    """
+    if history:
+        if session or show_all:
+            raise click.UsageError("--history is about all sessions; give it alone")
+        return _show_history(as_json)
+    state = choose(session).state
+    with working("comparing"):
+        last = summary_report.measure_last(Path(state.transcript), sidechain=bool(state.agent_id))
     if last is None:
         raise _no_compaction(state)
     number, at, items = last
     if as_json:
         about = {"session_id": state.session_id, "compaction": number, "at": at}
-        rows = [summary_report.plain(one) for one in items]
+        rows = [summary_report.plain(item) for item in items]
         click.echo(json.dumps({**about, "items": rows}, indent=2))
         return
     say(paint(_title(state, number, at), "bold"))
@@ -71,7 +76,7 @@ def lost(
 
 def _no_compaction(state: State) -> NoCompaction:
     path = Path(state.transcript)
-    other = find_transcript.newest_compacted(path)
+    other = newest_compacted(path)
     hint = (
         f"holdfast lost {session_of(other)[:8]} (the newest session with a compaction)"
         if other
@@ -94,16 +99,41 @@ def _title(state: State, number: int, at: str) -> str:
 
 
 def _show(items: list[MeasuredItem], *, show_all: bool) -> None:
-    not_found = [one for one in items if not one.is_found]
-    of = counted(len(items), "item")
-    if not not_found:
-        say(f"{of} of {len(items):,} found in the summary." if items else "Nothing to look for.")
+    missing = [item for item in items if not item.is_found]
+    total = counted(len(items), "item")
+    if not missing:
+        say(f"{total} of {len(items):,} found in the summary." if items else "Nothing to look for.")
     else:
-        say(f"{len(not_found)} of {of} not found in the summary, least found first:")
-    for one in items if show_all else not_found:
-        say(f"  {one.share:>4.0%}  {KINDS[one.kind]}: {inert(' '.join(one.item.text.split()))}")
-        if one.passage:
-            how = "nearest in meaning" if one.by_meaning else "nearest"
-            say(f"        {how}: {short(inert(' '.join(one.passage.split())), PASSAGE_CHARS)}")
-    if not show_all and 0 < len(not_found) < len(items):
-        say(f"{counted(len(items) - len(not_found), 'item')} found: holdfast lost --all")
+        say(f"{len(missing)} of {total} not found in the summary, least found first:")
+    for item in items if show_all else missing:
+        say(f"  {item.share:>4.0%}  {KINDS[item.kind]}: {inert(' '.join(item.item.text.split()))}")
+        if item.passage:
+            how = "nearest in meaning" if item.by_meaning else "nearest"
+            say(f"        {how}: {short(inert(' '.join(item.passage.split())), PASSAGE_CHARS)}")
+    if not show_all and 0 < len(missing) < len(items):
+        say(f"{counted(len(items) - len(missing), 'item')} found: holdfast lost --all")
+
+
+def _show_history(as_json: bool) -> None:
+    """Read what is new in every transcript, then print what the last summaries leave out."""
+    with working("reading past sessions") as tell:
+        figures = past.update(lambda now: tell("reading past sessions", *past.progress(now)))
+    compactions = past.last_compactions(figures)
+    if as_json:
+        rows = [
+            {"session_id": of.session_id, "title": of.title, **asdict(compaction)}
+            for of, compaction in compactions
+        ]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    if not compactions:
+        say("No session on this machine has been compacted, as far as Claude Code still has it.")
+        return
+    say(paint(past.in_words(compactions), "bold"))
+    say(f"{'session':<8}  {'day':<10}  no  not in it  asked first", err=True)
+    width = shutil.get_terminal_size((120, 24)).columns
+    for of, compaction in compactions:
+        count = f"{compaction.not_found} of {compaction.items}"
+        head = f"{inert(of.session_id[:8])}  {inert(compaction.at[:10]):<10}"
+        say(short(f"{head}  {compaction.number:>2}  {count:<9}  {inert(of.title)}", width))
+    say("what one of them left out: holdfast lost ID", err=True)

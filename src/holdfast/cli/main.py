@@ -1,30 +1,24 @@
-"""The `holdfast` command. A command's module is imported when it is called, and not before."""
+"""The `holdfast` command: a table of commands, and what happens to errors, signals and pipes.
+
+A command's module is imported when it is called. Its help is its docstring; only the first screen,
+which imports none, has the sentences of the everyday commands here.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import gc
 import importlib
 import os
 import sys
 import threading  # click has loaded it already
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from difflib import get_close_matches
+from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
 import holdfast
-from holdfast.cli import pages
-from holdfast.cli.help import (
-    FIRST_STEPS,
-    HEADINGS,
-    INTRODUCTION,
-    TOPICS,
-    Example,
-    HelpTopic,
-    commands_under,
-)
 from holdfast.cli.options import prepare
 from holdfast.cli.terminal import paint, safe_streams, say
 from holdfast.settings import secret_patterns
@@ -32,11 +26,36 @@ from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
+EVERYDAY = {
+    "status": "Show how full the window is and how many steps are left.",
+    "lost": "Show how much the last compaction's summary holds.",
+    "brief": "Show what would be restored if Claude Code compacted now.",
+    "search": "Find what was said, decided or saved in earlier sessions.",
+    "replay": "Show what Holdfast would have done in a past session.",
+    "checkpoint": "Save a session now.",
+    "resume": "List checkpoints, or show one to continue from.",
+    "pin": "Pin a rule: it stands in every brief.",
+    "ui": "Open the dashboard: every session, and what each compaction cost.",
+    "install": "Connect Holdfast to Claude Code.",
+    "uninstall": "Disconnect Holdfast from Claude Code.",
+    "doctor": "Run every installed hook once and report what works.",
+}
+GROUPS = {
+    "sessions": ("watch", "log", "diff", "verify"),
+    "context": ("compress", "segments", "memory", "budget", "transcripts"),
+    "planning": ("plan", "run"),
+    "team": ("board", "serve", "db", "rebuild"),
+    "setup": ("settings", "mcp"),
+}
+ABOUT_GROUPS = {
+    "sessions": "every session live, the log, checkpoints compared and verified",
+    "context": "older topics, Claude Code's memory, shares of a brief, old transcripts",
+    "planning": "tasks in batches that fit the window, run with headless Claude",
+    "team": "messages between agents, the server, the database",
+    "setup": "settings, and what Claude Code starts by itself",
+}
+OTHERS = ("help", "version", "statusline", "expand", "roll")  # work, and are not listed
 MODULES = {
-    "completion": "options",
     "diff": "checkpoint",
     "expand": "search",
     "verify": "checkpoint",
@@ -46,160 +65,73 @@ MODULES = {
     "rebuild": "db",
     "ui": "serve",
     "uninstall": "install",
-    "help": "main",
-    "version": "main",
+    "version": "help",
 }
-FUNCTIONS = {"compress": "roll"}
+FUNCTIONS = {"roll": "compress"}
+NAMES = (*EVERYDAY, *(name for names in GROUPS.values() for name in names), *OTHERS)
+COMPLETION_VARIABLE = "_HOLDFAST_COMPLETE"
 
 
-class ReaderGone(Exception):
-    """The reader of our output has closed the pipe. click would end with 1 at a `BrokenPipeError`,
-    and so would rich."""
+class Commands(click.Group):
+    """The commands of the table, imported when they are called."""
 
-
-@contextlib.contextmanager
-def _reader_may_leave() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError as error:
-        raise ReaderGone from error
-
-
-class _Commands(click.Group):
     def main(self, *args: Any, **extra: Any) -> Any:
         with safe_streams():
             return super().main(*args, **extra)
 
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with _reader_may_leave():  # `--help` prints here
-            return super().make_context(*args, **extra)
-
     def invoke(self, ctx: click.Context) -> Any:
         secret_patterns.use()
-        with _reader_may_leave():
-            return super().invoke(ctx)
+        return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for heading in HEADINGS for name in commands_under(heading)]
+        return [name for name in NAMES if name not in OTHERS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in TOPICS:
+        if cmd_name not in NAMES:
             return None
         module = importlib.import_module(f"holdfast.cli.{MODULES.get(cmd_name, cmd_name)}")
-        found = copy.copy(getattr(module, FUNCTIONS.get(cmd_name, cmd_name)))
-        return _explain(prepare(found), TOPICS[cmd_name])
+        return prepare(getattr(module, FUNCTIONS.get(cmd_name, cmd_name)))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Answer an unknown name with the nearest one; click would look only among those that
-        were imported."""
+        """Answer an unknown name with the nearest one; click would import every command."""
         name = args[0]
         if name == "demo":
             ctx.fail("No such command 'demo'. The recorded session is `holdfast replay --demo`.")
-        if name not in TOPICS and name[:1] != "-" and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {name!r}.{_nearest(name, self.list_commands(ctx))}")
+        if name not in NAMES and name[:1] != "-" and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}.{name_nearest(name, NAMES)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write all commands under their headings, then how to begin."""
-        for heading in HEADINGS:
-            with formatter.section(heading):
-                formatter.write_dl(list(commands_under(heading).items()))
-        with formatter.section("To begin"):
-            formatter.write_dl([(one.line, one.meaning) for one in FIRST_STEPS])
+        """Write the everyday commands and the names of the groups."""
+        with formatter.section("Every day"):
+            formatter.write_dl(list(EVERYDAY.items()))
+        with formatter.section("More commands, listed by `holdfast help GROUP`"):
+            formatter.write_dl(list(ABOUT_GROUPS.items()))
+        formatter.write_paragraph()
+        formatter.write_text("holdfast help NAME prints a command with its options, or a page.")
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the names of commands, without importing thirty modules for their help."""
-        from click.shell_completion import CompletionItem  # needed only for completion
-
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Complete the names of commands, without importing them for their help."""
         names = (name for name in self.list_commands(ctx) if name.startswith(incomplete))
-        return [CompletionItem(name, help=TOPICS[name].sentence) for name in names]
+        items = click.shell_completion.CompletionItem
+        return [items(name, help=EVERYDAY.get(name)) for name in names]
 
 
-def _explain(command: click.Command, topic: HelpTopic) -> click.Command:
-    """Return the command with the topic's words as its help."""
-    command.help = f"{topic.sentence}\n\n{topic.details}".strip()
-    command.short_help = topic.sentence
-    examples = ("Examples:", *_align(topic.examples)) if topic.examples else ()
-    command.epilog = "\b\n" + "\n".join((*examples, f"More: holdfast help {topic.page}"))
-    return command
-
-
-def _align(examples: tuple[Example, ...]) -> list[str]:
-    width = max(len(one.line) for one in examples)
-    lines = [f"  {one.line:<{width}}  {one.meaning}" for one in examples]
-    if max(map(len, lines)) <= 78:
-        return lines
-    return [line for one in examples for line in (f"  {one.line}", f"      {one.meaning}")]
-
-
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(holdfast.__version__, prog_name="holdfast")
-def holdfast_command() -> None:
-    pass
-
-
-holdfast_command.help = INTRODUCTION
-
-
-@click.command()
-@click.argument("words", nargs=-1, metavar="[NAME]...")
-@click.pass_context
-def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
-    """The help of the command that WORDS lead to, and the page of that name."""
-    above = context.parent
-    assert above is not None
-    page = words[0] if len(words) == 1 and words[0] in pages.names() else ""
-    found = [] if page and page not in TOPICS else [_command_help(above, words)]
-    if page:
-        found.append(pages.rendered(page))
-    elif not words:
-        found.append(_page_list())
-    pages.show("\n\n".join(one.rstrip() for one in found))
-
-
-def _command_help(above: click.Context, words: tuple[str, ...]) -> str:
-    command: click.Command = above.command
-    for word in words:
-        found = command.get_command(above, word) if isinstance(command, click.Group) else None
-        if found is None:
-            raise click.UsageError(_no_help(above, command, word), above)
-        command, above = found, click.Context(found, info_name=word, parent=above)
-    return command.get_help(above)
-
-
-def _no_help(above: click.Context, command: click.Command, word: str) -> str:
-    """Say that nothing has this name, and which commands and pages have one like it."""
-    known = command.list_commands(above) if isinstance(command, click.Group) else []
-    if above.parent is not None:
-        near = _nearest(word, known) or " `holdfast help` lists the commands."
-        return f"There is no command `{above.command_path} {word}`.{near}"
-    near = _nearest(word, [*known, *pages.names()])
-    near = near or " `holdfast help` lists the commands and pages."
-    return f"There is no command and no page {word!r}.{near}"
-
-
-def _page_list() -> str:
-    formatter = click.HelpFormatter(max_width=80)
-    formatter.write_text("Pages, printed by `holdfast help NAME`:")
-    for heading, found in pages.by_heading().items():
-        with formatter.section(heading):
-            formatter.write_dl(list(found.items()))
-    return formatter.getvalue()
-
-
-def _nearest(word: str, known: list[str]) -> str:
+def name_nearest(word: str, names: Any) -> str:
     """Name the nearest of the known words, as the end of an error; empty if none is near."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, sorted(set(known)), 1)
+    near = get_close_matches(word, sorted(set(names)), 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-@click.command()
-def version() -> None:
-    click.echo(f"holdfast, version {holdfast.__version__}")
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(holdfast.__version__, prog_name="holdfast")
+def holdfast_command() -> None:
+    """Holdfast keeps your rules and your open work when Claude Code compacts. It saves them before
+    a compaction, restores them after it, and shows what the summary lost."""
 
 
 def main() -> None:
@@ -210,11 +142,11 @@ def main() -> None:
         with safe_streams():
             _run_command()
     except SystemExit as ending:
-        _let_go()
+        _flush_streams()
         _leave_embedder(ending)
         raise
     finally:
-        _let_go()
+        _flush_streams()
 
 
 def _leave_embedder(ending: SystemExit) -> None:
@@ -228,11 +160,11 @@ def _leave_embedder(ending: SystemExit) -> None:
         return
     from holdfast.memory.embedders import THREAD
 
-    if any(one.name == THREAD for one in threading.enumerate()):
+    if any(thread.name == THREAD for thread in threading.enumerate()):
         os._exit(ending.code if isinstance(ending.code, int) else int(ending.code is not None))
 
 
-def _let_go() -> None:
+def _flush_streams() -> None:
     """Flush the streams and drop what cannot be written: otherwise the interpreter would try again
     at its end and change the exit code.
 
@@ -252,40 +184,49 @@ def _run_command() -> None:
     try:
         if sys.argv[1:2] != ["doctor"]:  # it reports what it finds, and changes nothing
             places.protect_home()
-        sys.exit(holdfast_command(standalone_mode=False) or 0)
+        if shell := os.environ.get(COMPLETION_VARIABLE):
+            sys.exit(shell_complete(holdfast_command, {}, "holdfast", COMPLETION_VARIABLE, shell))
+        # not `main` of click, which ends with 1 at a closed pipe
+        with holdfast_command.make_context("holdfast", sys.argv[1:]) as context:
+            holdfast_command.invoke(context)
+        sys.exit(0)
+    except click.exceptions.Exit as ending:
+        sys.exit(ending.exit_code)
     except HoldfastError as error:
-        with contextlib.suppress(OSError):
-            say(f"{paint('holdfast:', 'red', err=True)} {error}", err=True)
-            if error.hint:
-                say(f"  try: {error.hint}", err=True, hang=5)
+        _say_error(str(error), error.hint)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except (BrokenPipeError, ReaderGone):
+    except BrokenPipeError:
         # 0, not 141: `holdfast … | head` did what it was asked to do, also under `pipefail`
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(0)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            say(f"{paint('holdfast:', 'red', err=True)} {_of_the_system(error)}", err=True)
+        _say_error(*_of_the_system(error))
         sys.exit(4)
     except Exception as error:
         if "HOLDFAST_RAISE" in os.environ:  # as in the hook: set in tests, so that bugs are raised
             raise
-        with contextlib.suppress(OSError):
-            say(f"holdfast: {type(error).__name__}: {inert(str(error), 300)}", err=True)
+        _say_error(f"{type(error).__name__}: {inert(str(error), 300)}", "")
         sys.exit(1)
 
 
-def _of_the_system(error: OSError) -> str:
+def _say_error(words: str, hint: str) -> None:
+    with contextlib.suppress(OSError):
+        say(f"{paint('holdfast:', 'red', err=True)} {words}", err=True)
+        if hint:
+            say(f"  try: {hint}", err=True, hang=5)
+
+
+def _of_the_system(error: OSError) -> tuple[str, str]:
     """Describe an error of the system, such as a full disk or a folder that is gone."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:
-        return "the current folder is gone\n  try: cd somewhere that is there"
+        return "the current folder is gone", "cd somewhere that is there"
     place = f"{inert(str(error.filename), 300)}: " if error.filename else ""
     hint = getattr(error, "hint", "free some room, or make it writable")
-    return f"{place}{error.strerror or error}\n  try: {hint}"
+    return f"{place}{error.strerror or error}", hint

@@ -3,57 +3,94 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
+import shlex
 
 import click
 
-from holdfast.budget import ledger
-from holdfast.budget.compartments import PREFERENCES
-from holdfast.cli import budget
-from holdfast.cli.options import AS_JSON
+from holdfast.budget import ledger, operations
+from holdfast.budget.compartments import NAMES, PREFERENCES
+from holdfast.cli.budget import project_path, repair, say_changed, session_id_of
+from holdfast.cli.options import AS_JSON, USER
 from holdfast.cli.terminal import say
+from holdfast.hub import row_times
 from holdfast.text.fence import shown
+
+IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as well as the user
 
 
 @click.command()
 @click.argument("rule", default="")
-@click.option("--user", "is_user", is_flag=True, help="For all your projects.")
+@USER
+@click.option("--session", default="", metavar="ID", help="For one session; `now` is this one.")
 @click.option(
-    "--project", type=click.Path(path_type=Path), help="For this project (default: this folder)."
+    "--compartment",
+    metavar="NAME",
+    type=click.Choice(NAMES),
+    default=PREFERENCES,
+    show_default=True,
+    help="Which part of the brief it belongs to; `holdfast budget` lists them.",
 )
 @click.option("--remove", "pin_id", default="", metavar="ID", help="Take a pin back.")
 @AS_JSON
-@click.pass_context
 def pin(
-    ctx: click.Context,
-    rule: str,
-    is_user: bool,
-    project: Path | None,
-    pin_id: str,
-    as_json: bool,
+    rule: str, is_user: bool, session: str, compartment: str, pin_id: str, as_json: bool
 ) -> None:
-    """Put RULE into every brief; without RULE, list what is pinned."""
+    """Pin a rule: it stands in every brief.
+
+    Without RULE it lists what is pinned.
+
+    \b
+    Examples:
+      holdfast pin 'Never touch data/raw.'       in every brief of this project
+      holdfast pin 'Answer in German.' --user    in all your projects
+    """
+    session_id = session_id_of(session)
     if pin_id:
-        ctx.invoke(budget.unpin, pin_id=pin_id, session="", project=project, as_json=as_json)
+        _unpin(pin_id, session_id)
     elif rule:
-        ctx.invoke(
-            budget.pin,
-            text=rule,
-            compartment=PREFERENCES,
-            session=None,
-            is_user=is_user,
-            project=project,
-            as_json=as_json,
-        )
+        scope = "session" if session else "user" if is_user else "project"
+        _pin(rule, scope, session_id, compartment)
     else:
-        _show(ledger.read(budget.project_path(project), "").pins, as_json)
+        _list(ledger.read(project_path(), session_id).pins, as_json)
 
 
-def _show(pins: tuple[ledger.Pin, ...], as_json: bool) -> None:
+def _pin(rule: str, scope: str, session_id: str, compartment: str) -> None:
+    project = project_path()
+    repair(scope, project, session_id)
+    before = ledger.read(project, session_id).pins
+    pinned = operations.pin(
+        rule,
+        now_ms=row_times.now_ms(),
+        compartment=compartment,
+        scope=scope,
+        project=project,
+        session_id=session_id,
+        by="" if IN_CLAUDE_CODE in os.environ else ledger.USER,
+    )
+    again = any(pinned._replace(created_ms=old.created_ms) == old for old in before)
+    words = f"{'already pinned' if again else 'pinned'} {pinned.id} ({scope}, {compartment})"
+    undo = f"pin --remove {pinned.id}{_session(session_id)}"
+    say_changed(words, undo)
+
+
+def _unpin(pin_id: str, session_id: str) -> None:
+    gone = operations.unpin(pin_id, project=project_path(), session_id=session_id)
+    where = {"user": " --user", "session": _session(session_id)}.get(gone.scope, "")
+    undo = f"pin {shlex.quote(gone.text)} --compartment {gone.compartment}{where}"
+    words = f"unpinned {gone.id} ({gone.scope}): {shown(gone.text)}"
+    say_changed(words, undo)
+
+
+def _session(session_id: str) -> str:
+    return f" --session {shlex.quote(session_id)}" if session_id else ""
+
+
+def _list(pins: tuple[ledger.Pin, ...], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([one._asdict() for one in pins]))
+        click.echo(json.dumps([row._asdict() for row in pins]))
         return
-    for one in pins:
-        say(f"{one.id}  {shown(one.text)} ({one.scope}, {one.author})")
+    for row in pins:
+        say(f"{row.id}  {shown(row.text)} ({row.scope}, {row.author})")
     if not pins:
         say("Nothing is pinned. Add a rule: holdfast pin 'Never touch data/raw.'", err=True)

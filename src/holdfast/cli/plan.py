@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import plan_room, terminal
-from holdfast.cli.plan_room import A_ROOM, A_WINDOW
-from holdfast.cli.terminal import say, ticker
+from holdfast.cli.plan_room import A_ROOM
+from holdfast.cli.terminal import say, working
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan import past
@@ -27,7 +28,7 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
-from holdfast.plan.workflow import TaskBatch, Workflow, as_json, draw_mermaid
+from holdfast.plan.workflow import TaskBatch, Workflow, as_json
 from holdfast.redact import redact_each
 from holdfast.run import journal_state
 from holdfast.run.claude_process import PERMISSIONS
@@ -51,24 +52,25 @@ MOST_NOTES = 30
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_plain", is_flag=True, help="Print JSON.")
-@click.option("--mermaid", is_flag=True, help="Print the batches as a Mermaid diagram.")
 @click.option("--room", "room_tokens", type=A_ROOM, help="Tokens that a batch may take.")
-@click.option("--window", type=A_WINDOW, help="Plan for a new window of this size.")
 @click.option(
     "--project",
+    metavar="DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Where the files of the plan are (default: this folder).",
+    default=".",
+    help="Where its files are (default: this folder).",
 )
-def plan(
-    file: Path,
-    as_plain: bool,
-    mermaid: bool,
-    room_tokens: int | None,
-    window: int | None,
-    project: Path | None,
-) -> None:
-    """A list of tasks as batches that fit the room left; FILE may be - for stdin."""
-    root = (project or Path.cwd()).resolve()
+def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> None:
+    """Divide a list of tasks into batches that fit the window.
+
+    FILE is a list in Markdown, JSON or YAML; `-` reads it from stdin. Nothing is started;
+    `holdfast run` does that.
+
+    \b
+    Example:
+      holdfast plan plan.md   batches, with estimates
+    """
+    root = project.resolve()
     stdin = str(file) == "-"
     begun = (
         ContinuedPlan(decode_plan(_stdin(), root))
@@ -76,8 +78,8 @@ def plan(
         else journal_state.load_remaining(file, root)
     )
     settings = settings_load.load(str(root))
-    room = plan_room.for_plan(settings, project and root, room_tokens, window, row_times.now_ms())
-    with ticker() as progress:
+    room = plan_room.for_plan(settings, root, room_tokens, row_times.now_ms())
+    with working("estimating") as progress:
         known = past.learn(root, transcripts_folder(), progress=progress)
         workflow = make_workflow(begun.plan, room, known, root, progress)
     if begun.note:
@@ -85,13 +87,10 @@ def plan(
     if as_plain:
         click.echo(json.dumps(redact_each(as_json(workflow)), indent=2))
         return
-    if mermaid:
-        click.echo(draw_mermaid(workflow), nl=False)
-    else:
-        show(workflow)
+    show(workflow)
     show_notes(workflow.warnings)
-    if not (mermaid or stdin):
-        run = _run_words(file, project, room_tokens, window)
+    if not stdin:
+        run = _run_words(file, project, room_tokens)
         _say_next(run, begun.ran, workflow.batches)
 
 
@@ -99,14 +98,11 @@ def _stdin() -> bytes:
     return sys.stdin.buffer.read(MOST_BYTES + 1)
 
 
-def _run_words(
-    file: Path, project: Path | None, room_tokens: int | None, window: int | None
-) -> str:
+def _run_words(file: Path, project: Path, room_tokens: int | None) -> str:
     """Return the `holdfast run` command line for the same options."""
-    where = ["--project", os.fspath(project)] if project else []
-    sizes = {"--room": room_tokens, "--window": window}
-    given = [word for name, tokens in sizes.items() if tokens for word in (name, str(tokens))]
-    return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *given]))
+    where = [] if project == Path() else ["--project", os.fspath(project)]
+    room = ["--room", str(room_tokens)] if room_tokens else []
+    return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *room]))
 
 
 def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
@@ -174,7 +170,7 @@ def _piped_width(workflow: Workflow) -> int:
     """The width at which no line of a task is wrapped."""
     shown = workflow.batches[:MOST_SHOWN]
     lines = (line for batch in shown for piece in batch.pieces for line in _lines(piece))
-    return max(map(terminal.cells, lines), default=0) + BESIDE_TITLES
+    return max(map(cell_len, lines), default=0) + BESIDE_TITLES
 
 
 def _facts(room: PlanRoom) -> Table:

@@ -13,16 +13,15 @@ from typing import Any
 import click
 
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
-from holdfast.cli import find_transcript
-from holdfast.cli.options import AS_JSON, DEMO_ALONE, demo_session
-from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, unfiltered
+from holdfast.cli import sessions
+from holdfast.cli.options import AS_JSON, of_session
+from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, working
 from holdfast.client import limit_settings
 from holdfast.client.agents import session_of
 from holdfast.events import summary_report
 from holdfast.events.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
-from holdfast.transcript import PACKED
 from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -42,7 +41,6 @@ class NotDrawn(HoldfastError):
     hint = "name a file in an existing folder that you can write to"
 
 
-BAR_FROM_BYTES = 20 << 20
 SHOWN_ITEMS, WORDS_CHARS, OPEN_CHARS = 3, 160, 100
 TEXT_COLUMN = 16  # right of step and fill
 KINDS = {  # in the order of what matters
@@ -55,45 +53,47 @@ KINDS = {  # in the order of what matters
 
 
 @click.command()
-@click.argument("transcript", default="", metavar="[SESSION]", type=click.Path())
-@click.option("--session", default="", help="A session's id, or its first characters.")
-@click.option("--demo", is_flag=True, help="Replay the recorded session that comes with Holdfast.")
+@of_session
 @AS_JSON
 @click.option(
     "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
 )
-def replay(transcript: str, session: str, demo: bool, as_json: bool, svg: Path | None) -> None:
-    """Show what Holdfast would have done in a past session: the newest, or SESSION, which is an id,
-    its first characters, or a transcript file."""
-    if transcript and session:
-        raise click.UsageError("SESSION is named twice: leave out --session")
-    transcript = transcript or session
-    if demo and transcript:
-        raise click.UsageError(DEMO_ALONE)
-    path = find_transcript.find(str(demo_session()) if demo else transcript)
-    found, counts = play(path, progress=not as_json)
-    if not found.points:
+def replay(session: str, as_json: bool, svg: Path | None) -> None:
+    """Show what Holdfast would have done in a past session.
+
+    SESSION is an id, its first characters, or a transcript file; without it, the session of this
+    folder, else the newest of all. It needs no installation into Claude Code, and changes nothing.
+
+    \b
+    Examples:
+      holdfast replay                       the session of this folder
+      holdfast replay --demo                a recorded session
+      holdfast replay FILE --svg fill.svg   a transcript, drawn as a picture
+    """
+    path = Path(sessions.choose(session, quiet=True).state.transcript)
+    replayed, counts = play(path)
+    if not replayed.points:
         raise NothingToReplay(f"{path} holds no answer of a model")
-    reports = _reports(path, found)
+    reports = _reports(path, replayed)
     if svg is not None:
-        _draw(found, svg)
+        write_drawing(_drawing(replayed), svg)
     if as_json:
-        click.echo(json.dumps(plain(found, counts, reports), indent=2))
+        click.echo(json.dumps(plain(replayed, counts, reports), indent=2))
         return
-    if not (transcript or demo):
-        say(f"The newest transcript: {inert(str(path), 4096)}", err=True)
-    show(found, counts, reports)
-    if not found.compactions:
+    if not session:
+        say(f"The transcript: {inert(str(path), 4096)}", err=True)
+    show(replayed, counts, reports)
+    if not replayed.compactions:
         _say_without(path)
 
 
-def _reports(path: Path, found: Replay) -> list[SummaryReport | None]:
+def _reports(path: Path, replayed: Replay) -> list[SummaryReport | None]:
     """Return for each compaction what its summary holds; None if no summary followed it."""
-    if not found.compactions:
+    if not replayed.compactions:
         return []
-    sidechain = path.parent.name == "subagents"
-    by_offset = list(summary_reports(path, sidechain=sidechain))
-    starts = [one.offset for one in found.compactions]
+    with working("comparing"):
+        by_offset = list(summary_reports(path, sidechain=path.parent.name == "subagents"))
+    starts = [hit.offset for hit in replayed.compactions]
     ends = [*starts[1:], sys.maxsize]
     return [
         next((report for at, report in by_offset if start <= at < end), None)
@@ -103,15 +103,15 @@ def _reports(path: Path, found: Replay) -> list[SummaryReport | None]:
 
 def _say_without(path: Path) -> None:
     """Say that there was no compaction. This is the usual case, and shows the least of Holdfast."""
-    other = find_transcript.newest_compacted(path)
+    other = sessions.newest_compacted(path)
     next_to_try = f" The newest that was: holdfast replay {session_of(other)[:8]}" if other else ""
     say(f"This session was not compacted.{next_to_try}", err=True)
 
 
-def _draw(found: Replay, svg: Path) -> None:
+def _drawing(replayed: Replay) -> str:
     from holdfast.cli import replay_picture
 
-    write_drawing(replay_picture.svg(found), svg)
+    return replay_picture.svg(replayed)
 
 
 def write_drawing(drawing: str, svg: Path) -> None:
@@ -125,59 +125,55 @@ def write_drawing(drawing: str, svg: Path) -> None:
     say(f"drawn into {svg}", err=True)
 
 
-def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str, int]]:
-    """Run the whole file through the guard, with a progress bar on a terminal if it is long."""
+def play(transcript: Path) -> tuple[Replay, dict[str, int]]:
+    """Run the whole file through the guard."""
     project = limit_settings.project_of(transcript)
-    settings = settings_load.load(project)
-    sidechain = transcript.parent.name == "subagents"
-    player = Replayer(settings, limit_settings.read(project, transcript=str(transcript)))
-    if not (progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty()):
-        return player.replay, player.read(transcript, sidechain=sidechain)
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(file=unfiltered(sys.stderr)), transient=True) as bar:
-        is_packed = transcript.suffix in PACKED  # the length of its text is not known
-        task = bar.add_task("reading", total=None if is_packed else transcript.stat().st_size)
+    player = Replayer(
+        settings_load.load(project), limit_settings.read(project, transcript=str(transcript))
+    )
+    size = transcript.stat().st_size  # in a gzip file, its text is several times as long
+    with working("reading") as tell:
         counts = player.read(
-            transcript, sidechain=sidechain, tell=lambda done: bar.update(task, completed=done)
+            transcript,
+            sidechain=transcript.parent.name == "subagents",
+            tell=lambda done: tell("reading", min(done, size), size),
         )
     return player.replay, counts
 
 
-def _alert_values(one: Raised) -> dict[str, Any]:
+def _alert_values(alert: Raised) -> dict[str, Any]:
     """Return an alert for JSON, where `is_delivered` is called `heard`."""
-    values = asdict(one)
+    values = asdict(alert)
     values["heard"] = values.pop("is_delivered")
     return values
 
 
 def plain(
-    found: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None]
+    replayed: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None]
 ) -> dict[str, Any]:
-    errors = [c.error_ratio for c in found.compactions if c.error_ratio is not None]
+    errors = [c.error_ratio for c in replayed.compactions if c.error_ratio is not None]
     return {
-        "session_id": found.session_id,
-        "model": found.model or None,
-        "client_version": found.client_version or None,
-        "operations": len(found.points),
-        "window_tokens": found.edge.window_tokens if found.edge else None,
-        "edge_tokens": found.edge.edge_tokens if found.edge else None,
-        "readings": [asdict(point) for point in found.points],
-        "alerts": [_alert_values(one) for one in found.raised],
+        "session_id": replayed.session_id,
+        "model": replayed.model or None,
+        "client_version": replayed.client_version or None,
+        "operations": len(replayed.points),
+        "window_tokens": replayed.edge.window_tokens if replayed.edge else None,
+        "edge_tokens": replayed.edge.edge_tokens if replayed.edge else None,
+        "readings": [asdict(point) for point in replayed.points],
+        "alerts": [_alert_values(alert) for alert in replayed.raised],
         "compactions": [
             {
-                **asdict(one),
-                "error_ratio": one.error_ratio,
-                "warned_steps_ahead": max(_count_steps_ahead(found, at).values(), default=None),
+                **asdict(hit),
+                "error_ratio": hit.error_ratio,
+                "warned_steps_ahead": max(_count_steps_ahead(replayed, at).values(), default=None),
                 **_plain_report(report),
             }
-            for at, (one, report) in enumerate(zip(found.compactions, reports, strict=True))
+            for at, (hit, report) in enumerate(zip(replayed.compactions, reports, strict=True))
         ],
         "checkpoints": [
-            {"index": one.index, "trigger": one.checkpoint}
-            for one in found.raised
-            if one.checkpoint
+            {"index": alert.index, "trigger": alert.checkpoint}
+            for alert in replayed.raised
+            if alert.checkpoint
         ],
         "median_error_ratio": sorted(errors)[len(errors) // 2] if errors else None,
         "lines": counts,
@@ -188,7 +184,7 @@ def _plain_report(report: SummaryReport | None) -> dict[str, Any]:
     if report is None:
         return {"items": None, "not_found": None, "restored": None, "not_restored": None}
     rows = {
-        name: [summary_report.plain(one) for one in getattr(report, name)]
+        name: [summary_report.plain(item) for item in getattr(report, name)]
         for name in ("not_found", "restored", "not_restored")
     }
     sizes = {"messages": report.messages, "brief_tokens": report.brief_tokens}
@@ -196,53 +192,54 @@ def _plain_report(report: SummaryReport | None) -> dict[str, Any]:
 
 
 def show(
-    found: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None] = ()
+    replayed: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None] = ()
 ) -> None:
     """Print the picture, then everything that would have happened, in order."""
     from holdfast.cli import replay_picture
 
     rich_console = console()
-    limit = f"{found.edge.edge_tokens:,} tokens" if found.edge else "unknown"
-    about = f"{inert(found.model)}, {counted(len(found.points), 'step')}, compaction limit {limit}"
-    say(f"{paint(inert(found.session_id[:8]) or 'session', 'bold')}  {about}")
-    for row in replay_picture.columns(found, max(20, min(rich_console.width - 8, 120))):
+    limit = f"{replayed.edge.edge_tokens:,} tokens" if replayed.edge else "unknown"
+    steps = counted(len(replayed.points), "step")
+    about = f"{inert(replayed.model)}, {steps}, compaction limit {limit}"
+    say(f"{paint(inert(replayed.session_id[:8]) or 'session', 'bold')}  {about}")
+    for row in replay_picture.columns(replayed, max(20, min(rich_console.width - 8, 120))):
         rich_console.print(row)
-    if found.compactions:
+    if replayed.compactions:
         say(paint("      ▲ compaction", "cyan"))
     say(paint(f"{'step':>6}  {'full':>6}  what Holdfast would have done", "dim"))
-    for line in _events(found, reports):
+    for line in _events(replayed, reports):
         say(line, hang=max(2, TEXT_COLUMN - len(line) + len(line.lstrip(" "))))
     say(paint(words_for(counts), "dim"))
 
 
-def _events(found: Replay, reports: Sequence[SummaryReport | None]) -> Iterator[str]:
+def _events(replayed: Replay, reports: Sequence[SummaryReport | None]) -> Iterator[str]:
     """Return all events in order; a compaction comes after what its last step raised."""
-    raised = [(one.index, 0, at) for at, one in enumerate(found.raised)]
-    hits = [(one.index, 1, at) for at, one in enumerate(found.compactions)]
+    raised = [(alert.index, 0, at) for at, alert in enumerate(replayed.raised)]
+    hits = [(hit.index, 1, at) for at, hit in enumerate(replayed.compactions)]
     for _, is_hit, at in sorted(raised + hits):
         if not is_hit:
-            yield _raised(found.raised[at])
+            yield _raised(replayed.raised[at])
             continue
-        yield from _compaction(found, at, reports[at] if at < len(reports) else None)
+        yield from _compaction(replayed, at, reports[at] if at < len(reports) else None)
 
 
-def _raised(one: Raised) -> str:
-    levels = [one.zone and f"zone {one.zone}", one.alert and f"alert {one.alert}"]
+def _raised(alert: Raised) -> str:
+    levels = [alert.zone and f"zone {alert.zone}", alert.alert and f"alert {alert.alert}"]
     what = ", ".join(filter(None, levels))
-    saved = "; checkpoint saved" if one.checkpoint else ""
-    too_late = "past the limit, so nobody is told" if one.used_ratio >= 1 else "logged only"
-    outcome = "told to model and user" if one.is_delivered else too_late
-    zone, alert = ZONE_PAINT.get(one.zone or ""), ALERT_PAINT.get(one.alert or "")
-    what = paint(what, alert or zone or "dim")
-    return f"{one.index + 1:>6}  {one.used_ratio:>6.1%}  {what}: {outcome}{saved}"
+    saved = "; checkpoint saved" if alert.checkpoint else ""
+    too_late = "past the limit, so nobody is told" if alert.used_ratio >= 1 else "logged only"
+    outcome = "told to model and user" if alert.is_delivered else too_late
+    colour = ALERT_PAINT.get(alert.alert or "") or ZONE_PAINT.get(alert.zone or "")
+    what = paint(what, colour or "dim")
+    return f"{alert.index + 1:>6}  {alert.used_ratio:>6.1%}  {what}: {outcome}{saved}"
 
 
-def _compaction(found: Replay, at: int, report: SummaryReport | None) -> Iterator[str]:
-    hit = found.compactions[at]
+def _compaction(replayed: Replay, at: int, report: SummaryReport | None) -> Iterator[str]:
+    hit = replayed.compactions[at]
     head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
     yield f"{hit.index + 1:>6}  {'':>6}  {head}: {_compared(hit)}"
     indent = " " * TEXT_COLUMN
-    ahead = _count_steps_ahead(found, at)
+    ahead = _count_steps_ahead(replayed, at)
     if ahead:
         first, steps = max(ahead.items(), key=lambda pair: pair[1])
         later = ((name, count) for name, count in ahead.items() if name != first and count)
@@ -256,14 +253,14 @@ def _compaction(found: Replay, at: int, report: SummaryReport | None) -> Iterato
     yield from (f"{indent}{line}" for line in _measured(report))
 
 
-def _count_steps_ahead(found: Replay, at: int) -> dict[str, int]:
+def _count_steps_ahead(replayed: Replay, at: int) -> dict[str, int]:
     """Return how many steps before a compaction the model and the user first read of each level."""
-    end = found.compactions[at].index
-    begin = found.compactions[at - 1].index if at else -1
+    end = replayed.compactions[at].index
+    begin = replayed.compactions[at - 1].index if at else -1
     ahead: dict[str, int] = {}
-    for one in found.raised:
-        if one.is_delivered and begin < one.index <= end:
-            ahead.setdefault(one.alert or one.zone or "", end - one.index)
+    for alert in replayed.raised:
+        if alert.is_delivered and begin < alert.index <= end:
+            ahead.setdefault(alert.alert or alert.zone or "", end - alert.index)
     return ahead
 
 
@@ -273,10 +270,10 @@ def _measured(report: SummaryReport) -> Iterator[str]:
         yield f"{counted(count, 'item')} of {count:,} found in the summary"
         return
     yield paint(f"not found in the summary: {_kinds(report.not_found, report.messages)}", "yellow")
-    for one in report.not_found[:SHOWN_ITEMS]:
-        most = WORDS_CHARS if one.kind in (REQUEST, ANSWER) else OPEN_CHARS
-        text = short(inert(" ".join(one.item.text.split())), most)
-        yield f"  - {KINDS[one.kind]}: {text}"
+    for item in report.not_found[:SHOWN_ITEMS]:
+        most = WORDS_CHARS if item.kind in (REQUEST, ANSWER) else OPEN_CHARS
+        text = short(inert(" ".join(item.item.text.split())), most)
+        yield f"  - {KINDS[item.kind]}: {text}"
     if len(report.not_found) > SHOWN_ITEMS:
         yield f"  and {len(report.not_found) - SHOWN_ITEMS:,} more"
     all_of = len(report.restored) == len(report.not_found)
@@ -296,7 +293,7 @@ def _size(report: SummaryReport) -> str:
 
 def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
     """`5 of your 12 messages, 2 open tasks`."""
-    counts = Counter(one.kind for one in items)
+    counts = Counter(item.kind for item in items)
     asked = counts.pop(REQUEST, 0)
     words = [_messages(asked, messages)] if asked else []
     words += [counted(counts[kind], name) for kind, name in KINDS.items() if counts[kind]]

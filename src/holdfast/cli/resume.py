@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Container
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from holdfast.archive import transcripts as archive
 from holdfast.archive.transcripts import ArchivedSession
 from holdfast.brief import checkpoint_brief
+from holdfast.brief.compose import NOTICE
 from holdfast.checkpoint import checkpoint_file, find, index, lineage, provenance, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
-from holdfast.cli import find_transcript
-from holdfast.cli.options import AS_JSON, PROJECT, must_be_folder
-from holdfast.cli.terminal import say
+from holdfast.cli import sessions
+from holdfast.cli.options import AS_JSON
+from holdfast.cli.terminal import age, say
+from holdfast.client.memory_folder import slug
+from holdfast.events import window_brief
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
 from holdfast.text.fence import shown
@@ -36,47 +41,43 @@ from holdfast.wire.errors import HoldfastError
     help="Print only its sections, marked as reference, for the model.",
 )
 @click.option("--anyway", is_flag=True, help="Load it although it is NOT VERIFIED.")
-@PROJECT
 @click.option("--all", "everywhere", is_flag=True, help="List the checkpoints of every project.")
 @AS_JSON
-def resume(
-    which: str | None,
-    as_text: bool,
-    anyway: bool,
-    project: Path | None,
-    everywhere: bool,
-    as_json: bool,
-) -> None:
-    """List checkpoints, newest first, or show WHICH: a checkpoint's id or file, `latest`,
-    `previous`, or a session, whose newest checkpoint is shown."""
-    where = str((project or Path.cwd()).absolute())
+def resume(which: str | None, as_text: bool, anyway: bool, everywhere: bool, as_json: bool) -> None:
+    """List checkpoints, or show one to continue from.
+
+    WHICH is the id of a checkpoint, its file, `latest` or `previous`. It can also be a session (its
+    id, the first characters, or its transcript); then its newest checkpoint is shown. In Claude
+    Code, /holdfast:resume hands a checkpoint to the model.
+
+    \b
+    Examples:
+      holdfast resume                            the checkpoints of this folder
+      claude "$(holdfast resume latest --load)"  continue in a new session
+    """
+    project = str(Path.cwd())
     known = index.load_or_empty()
-    if which or as_text:
-        meant = _meant(which or find.LATEST, where)
-        if isinstance(meant, ArchivedSession):
-            find_transcript.show(meant, as_text, as_json)
-            return
-        entry = checks.verify_entry(meant, known)
-        _warn(entry, refuse=as_text and not anyway)
-        show_checkpoint(entry, as_text, as_json)
-        return
-    listed = find.sort_entries(known if everywhere else index.of_project(where, foreign=True))
-    found = [checks.verify_entry(entry, known) for entry in listed]
+    if not (which or as_text):
+        return _list(project, known, everywhere, as_json)
+    meant = _meant(which or find.LATEST, project)
+    if isinstance(meant, ArchivedSession):
+        return _show_archived(meant, as_text, as_json)
+    entry = checks.verify_entry(meant, known)
+    _warn(entry, refuse=as_text and not anyway)
+    _show(entry, as_text, as_json)
+
+
+def _list(project: str, known: list[CheckpointEntry], everywhere: bool, as_json: bool) -> None:
+    listed = find.sort_entries(known if everywhere else index.of_project(project, foreign=True))
+    entries = [checks.verify_entry(entry, known) for entry in listed]
     if as_json:
-        click.echo(json.dumps([row(entry) for entry in found]))
+        click.echo(json.dumps([_row(entry) for entry in entries]))
         return
-    if found:
-        say(heading(found, everywhere), err=True)
-    own = {entry.path for entry in provenance.own_entries(found)}
-    for line in lines(found, datetime.now(UTC), own, everywhere):
-        say(line)
-    if found:
-        say(describe_triggers([entry.trigger for entry in found]), err=True)
-    if not find_transcript.list_gone(where, everywhere) and not found:
-        must_be_folder(
-            None if everywhere else project, "`holdfast resume --all` lists all projects"
-        )
-        whose = "any project" if everywhere else where
+    if entries:
+        _print_table(entries, everywhere)
+        say(describe_triggers([entry.trigger for entry in entries]), err=True)
+    if not _list_gone(project, everywhere) and not entries:
+        whose = "any project" if everywhere else project
         say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.", err=True)
         if everywhere or _has_session():
             say("Save one now: holdfast checkpoint", err=True)
@@ -86,7 +87,7 @@ def resume(
 
 def _has_session() -> bool:
     try:
-        return bool(find_transcript.choose_to_save(quiet=True))
+        return bool(sessions.choose_to_save(quiet=True))
     except HoldfastError:
         return False
 
@@ -102,13 +103,13 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     """Return the checkpoint; for a session, its newest one; for an archived session without one,
     the session."""
     if word.endswith((".jsonl", *PACKED)):
-        word = find_transcript.choose_to_read(Path(word)).state.session_id
+        word = sessions.of_file(Path(word)).state.session_id
     try:
         return find.find_by_name(word, project)
     except NoCheckpoint:
-        found = find.newest_of_session(word) or find_transcript.find_archived(word)
-        if found is not None:
-            return found
+        meant = find.newest_of_session(word) or sessions.find_archived(word)
+        if meant is not None:
+            return meant
         if _is_session(word):
             raise NoneOfSession(shown(word)) from None
         raise
@@ -116,7 +117,7 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
 
 def _is_session(word: str) -> bool:
     try:
-        return bool(find_transcript.find(word))
+        return bool(sessions.choose(word, quiet=True))
     except HoldfastError:
         return False
 
@@ -133,16 +134,18 @@ def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
     say(checkpoint_brief.changed(entry), err=True)
 
 
-def show_checkpoint(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
+def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
     """Print one checkpoint, with its place among the others."""
     if as_json:
         document = checkpoint_file.read(entry.path).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
-        click.echo(json.dumps({**row(entry), **more}))
+        click.echo(json.dumps({**_row(entry), **more}))
         return
     body = checkpoint_brief.sections(entry, anyway=True)
     if as_text:
-        click.echo(fence.opening(checkpoint_brief.origin(entry)))
+        holds = entry.verified and provenance.is_own(entry)
+        notice = NOTICE if holds else fence.REFERENCE
+        click.echo(fence.opening(checkpoint_brief.origin(entry), notice))
         click.echo(fence.clean(redact(body)), nl=False)
         click.echo(fence.closing())
         return
@@ -151,9 +154,9 @@ def show_checkpoint(entry: CheckpointEntry, as_text: bool, as_json: bool) -> Non
     say(body.removesuffix("\n"))
 
 
-def row(entry: CheckpointEntry) -> dict[str, object]:
-    found: dict[str, object] = json.loads(entry.line())
-    return {**found, "made_here": provenance.is_own(entry)}
+def _row(entry: CheckpointEntry) -> dict[str, object]:
+    values: dict[str, object] = json.loads(entry.line())
+    return {**values, "made_here": provenance.is_own(entry)}
 
 
 def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
@@ -191,58 +194,73 @@ def describe_triggers(listed: Container[str]) -> str:
     return f"triggers: {'; '.join(meant)}"
 
 
-def lines(
-    rows: list[CheckpointEntry], now: datetime, own: Container[str], with_project: bool = False
-) -> list[str]:
-    """Return a line per checkpoint. The session is named only if there are several, the project
-    only on request. Those whose path is not in `own` were made by others."""
+def _print_table(entries: list[CheckpointEntry], with_project: bool) -> None:
+    """Print a line for each checkpoint. The session is named only if there are several, the project
+    only on request. Those that were not made here are marked."""
+    own = {entry.path for entry in provenance.own_entries(entries)}
+    several = len({(entry.session_id, entry.agent_id) for entry in entries}) > 1
+    projects = _project_names(entries)
     width = shutil.get_terminal_size((120, 24)).columns
-    several = len({(entry.session_id, entry.agent_id) for entry in rows}) > 1
-    ids = max((len(entry.id) for entry in rows), default=0)
-    named = _projects(rows) if with_project else {entry.project: "" for entry in rows}
-    texts = [
-        f"{one.id:<{ids}} {_head(one, now, several, one.path in own)}{named[one.project]} "
-        f"{shown(one.summary)}"
-        for one in rows
-    ]
-    return [short(text, width) for text in texts]
+    heads = ["checkpoint", "age", "trigger", "nr", *(["session"] if several else [])]
+    rows = [[*heads, *(["project"] if with_project else []), "asked last"]]
+    for entry in entries:
+        agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
+        row = [entry.id, _age(entry), entry.trigger, f"#{entry.iteration}"]
+        row += [shown(entry.session_id[:8] + agent)] if several else []
+        row += [projects[entry.project]] if with_project else []
+        rows.append([*row, _marks(entry, entry.path in own) + shown(entry.summary)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for number, row in enumerate(rows):
+        cells = [f"{text:<{wide}}" for text, wide in zip(row, widths, strict=False)]
+        say(short(" ".join([*cells, row[-1]]), width), err=number == 0)
 
 
-def heading(rows: list[CheckpointEntry], with_project: bool = False) -> str:
-    """Return the heading of these lines."""
-    ids = max((len(entry.id) for entry in rows), default=0)
-    session = " session " if len({(one.session_id, one.agent_id) for one in rows}) > 1 else ""
-    wide = max(map(len, _projects(rows).values())) if with_project else 0
-    project = f"{' project':<{wide}}" if with_project else ""
-    text = (
-        f"{'checkpoint':<{ids}} {'age':>8} {'trigger':<11} {'nr':<3}{session}{project} asked last"
-    )
-    return short(text, shutil.get_terminal_size((120, 24)).columns)
-
-
-def _projects(rows: list[CheckpointEntry]) -> dict[str, str]:
+def _project_names(entries: list[CheckpointEntry]) -> dict[str, str]:
     """Return the name of each project: its folder's name, or its path if two folders share the
     name."""
-    folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry in rows}
-    shared = list(folders.values())
-    names = {p: shown(name if shared.count(name) == 1 else p) for p, name in folders.items()}
-    wide = max(map(len, ("project", *names.values())))
-    return {path: f" {name:<{wide}}" for path, name in names.items()}
+    folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry in entries}
+    names = list(folders.values())
+    return {path: shown(name if names.count(name) == 1 else path) for path, name in folders.items()}
 
 
-def age(entry: CheckpointEntry, now: datetime) -> str:
-    minutes = (now - timestamps.from_iso(entry.created)).total_seconds() / 60
-    if minutes < -1:
-        return "in the future"
-    if minutes < 90:
-        return f"{max(0, minutes):.0f} min"
-    return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"
+def _age(entry: CheckpointEntry) -> str:
+    return age((datetime.now(UTC) - timestamps.from_iso(entry.created)).total_seconds())
 
 
-def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> str:
-    agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
-    who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
-    unknown = " UNKNOWN" if provenance.hashes() is None else " FOREIGN"
-    mark = ("" if entry.verified else " NOT VERIFIED") + ("" if own else unknown)
-    number = f"#{entry.iteration}"
-    return f"{age(entry, now):>8} {entry.trigger:<11} {number:<3}{who}{mark}"
+def _marks(entry: CheckpointEntry, own: bool) -> str:
+    unknown = "UNKNOWN " if provenance.hashes() is None else "FOREIGN "
+    return ("" if entry.verified else "NOT VERIFIED ") + ("" if own else unknown)
+
+
+def _list_gone(project: str, everywhere: bool) -> bool:
+    """Print the sessions that only the archive has; return False if there are none."""
+    listed = archive.sessions("" if everywhere else slug(project))
+    gone = [session for session in listed if archive.is_gone(session)]
+    if gone:
+        words = "Claude Code has deleted their transcripts, so `claude --resume` cannot open them"
+        say(f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True)
+    width = shutil.get_terminal_size((120, 24)).columns
+    for session in gone:
+        about = session.about
+        asked = shown(fence.clean(about.asked)) if about else ""
+        days = f"{(time.time() - session.changed) / 86_400:.0f} days"
+        say(short(f"{shown(session.id[:8])} {days:>9} archived    {asked}", width))
+    return bool(gone)
+
+
+def _show_archived(session: ArchivedSession, as_text: bool, as_json: bool) -> None:
+    """Print the brief of an archived session; with `as_text`, nothing else."""
+    brief, is_gone = window_brief.brief_of(session), archive.is_gone(session)
+    sessions.say_damaged(session.path)
+    if as_json:
+        about = {"session_id": session.id, "path": session.path, "client_has_it": not is_gone}
+        click.echo(json.dumps({**about, "brief": brief.text}))
+        return
+    say(brief.text)
+    if as_text:
+        return
+    if is_gone:
+        new = f'claude "$(holdfast resume {shown(session.id[:8])} --load)"'
+        say(f"{sessions.NOT_RESUMABLE}. A new session with this brief: {new}", err=True)
+    else:
+        say(f"Claude Code still has it: claude --resume {shown(session.id)}", err=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from holdfast.cli import plan_room, run_report
-from holdfast.cli.plan_room import A_ROOM, A_WINDOW
+from holdfast.cli.plan_room import A_ROOM
 from holdfast.cli.run_report import report_after, show_dry_run, show_progress
-from holdfast.cli.terminal import ticker
+from holdfast.cli.terminal import working
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.row_times import now_ms
 from holdfast.plan import past
@@ -51,7 +51,6 @@ def _no_nan(
 @click.option("--status", is_flag=True, help="Show the progress, also while it runs.")
 @click.option("--json", "as_plain", is_flag=True, help="Print JSON at the end.")
 @click.option("--model", default="", metavar="MODEL", help="Passed to Claude Code.")
-@click.option("--permission-mode", default="", metavar="MODE", help="Passed to Claude Code.")
 @click.option(
     "--max-parallel",
     metavar="N",
@@ -68,11 +67,12 @@ def _no_nan(
     help="Time limit of a session; then it is ended and tried once more.",
 )
 @click.option("--room", "room_tokens", type=A_ROOM, help="Tokens that a batch may take.")
-@click.option("--window", type=A_WINDOW, help="Plan for windows of this size.")
 @click.option("--client-binary", type=click.Path(path_type=Path), help="The `claude` to run.")
 @click.option(
     "--project",
+    metavar="DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=".",
     help="The folder to work in (default: this folder).",
 )
 def run(
@@ -82,15 +82,22 @@ def run(
     status: bool,
     as_plain: bool,
     model: str,
-    permission_mode: str,
     max_parallel: int,
     timeout: float | None,
     room_tokens: int | None,
-    window: int | None,
     client_binary: Path | None,
-    project: Path | None,
+    project: Path,
 ) -> None:
-    """Run a plan with headless Claude. Run it again to resume."""
+    """Run a plan with headless Claude. Run it again to resume.
+
+    FILE is a plan as for `holdfast plan`. Each batch gets a Claude Code session of its own. What
+    follows `--` is passed to Claude Code.
+
+    \b
+    Examples:
+      holdfast run plan.md --dry-run                      what would be started
+      holdfast run plan.md -- --allowedTools Bash,Edit    start, or resume
+    """
     if claude_process.is_nested(os.environ) and not status:
         raise NestedRun("this session was itself started by `holdfast run`")
     claude_process.check_options(client_args)
@@ -98,7 +105,7 @@ def run(
         raise click.UsageError(
             "a plan to run must be a file: a later run finds its state by the path"
         )
-    root = (project or Path.cwd()).resolve()
+    root = project.resolve()
     folder = journal_folder(file, root)
     known = journal_state.read_history(Journal(folder, only_read=True))
     plan = load_plan(file, root, known.spread())
@@ -110,12 +117,11 @@ def run(
         root=root,
         client=client,
         model=model,
-        permission_mode=permission_mode,
         extra=client_args,
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    room = plan_room.for_run(settings, project and root, model, room_tokens, window, now_ms())
+    room = plan_room.for_run(settings, root, model, room_tokens, now_ms())
     make = _make(root, room, dry_run, max_parallel > 1)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
@@ -162,7 +168,7 @@ def _make(root: Path, room: PlanRoom, talks: bool, side_by_side: bool) -> Make:
     """What plans the rest. Estimates use past requests, including those of this run."""
 
     def make(plan: TaskPlan) -> Workflow:
-        with ticker() if talks else nullcontext(silent) as progress:
+        with working("planning") if talks else nullcontext(silent) as progress:
             known = past.learn(root, transcripts_folder(), progress=progress)
             return make_workflow(plan, room, known, root, progress, side_by_side)
 

@@ -1,6 +1,5 @@
-"""`holdfast search`: find again what was said, decided, saved or written down; `holdfast expand`:
-the whole of a result, a segment or an archived tool output.
-"""
+"""`holdfast search`: find again what was said, decided, saved or written down, and print the whole
+of what is behind an id."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.options import AS_JSON, must_be_folder
-from holdfast.cli.terminal import paint, say
+from holdfast.cli.options import AS_JSON
+from holdfast.cli.terminal import paint, say, working
 from holdfast.memory.item import DECISION, KINDS, MESSAGE, PAGE_CHARS, TURN
 from holdfast.text import fence
 from holdfast.text.numbers import short
@@ -23,23 +22,19 @@ from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.results import FoundItem, SearchAnswer
-    from holdfast.memory.sync import IndexStatus
 
 ASKED_CHARS = 160
 LONGER_PAGE_CHARS = 8_000
 FILL_SECONDS, PATIENT_SECONDS = 4.0, 15.0  # of making vectors; on a terminal, where it is shown
-ORIGINS = {
-    "memory": "memory",
-    "checkpoint": "checkpoints",
-    "segment": "compressed topics",
-    "decision": "decisions",
-    "message": "messages",
-    "turn": "turns",
-}
-OTHERS = "--all-projects searches the others"
 NO_PROJECT = "nothing to search yet: no project has a session"
 NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topics."
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
+OFFSET = click.option(
+    "--offset", default=0, type=click.IntRange(0), help="With an ID: start at this character."
+)
+FIND = click.option(
+    "--find", default="", metavar="WORDS", help="With an ID: only lines that contain these words."
+)
 
 
 @click.command()
@@ -51,13 +46,6 @@ NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archive
     show_default=True,
     type=click.IntRange(1, 200),
     help="Number of results.",
-)
-@click.option(
-    "--project",
-    default="",
-    type=click.Path(),
-    metavar="DIR",
-    help="The project's folder (default: this folder).",
 )
 @click.option(
     "--all-projects",
@@ -73,109 +61,94 @@ NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archive
 )
 @click.option("--cold", is_flag=True, help="Also search archived topics.")
 @click.option(
-    "--expand", "item_id", default="", metavar="ID", help="Print the turns that a result came from."
+    "--expand", "item_id", default="", metavar="ID", help="Print all that is behind this id."
 )
-@click.option(
-    "--offset", default=0, type=click.IntRange(0), help="With --expand: start at this character."
-)
-@click.option("--keyword", "by_keyword", is_flag=True, help="Search by words only, not by meaning.")
-@click.option("--status", "asked_status", is_flag=True, help="Show how complete the index is.")
-@click.option("--fill", "filling", is_flag=True, help="Prepare the search by meaning now.")
+@OFFSET
+@FIND
 @AS_JSON
 def search(
     words: tuple[str, ...],
     limit: int,
-    project: str,
     all_projects: bool,
     kinds: tuple[str, ...],
     cold: bool,
     item_id: str,
     offset: int,
-    by_keyword: bool,
-    asked_status: bool,
-    filling: bool,
+    find: str,
     as_json: bool,
 ) -> None:
-    """Find QUERY in what this project's sessions said, decided, kept and wrote down."""
+    """Find what was said, decided or saved in earlier sessions.
+
+    Each result begins with its id. `--expand ID` prints all that is behind one: the original turns,
+    an archived tool output, a tool result that Claude Code cleared (toolu_…).
+
+    \b
+    Examples:
+      holdfast search 'rate limit'                  in this project
+      holdfast search 'rate limit' --all-projects   in every project
+      holdfast search --expand ID --find FAILED     only the lines with this word
+    """
     query = " ".join(words)
-    must_be_folder(project, "name a project's folder, or use --all-projects")
+    if item_id:
+        return _expand(item_id, offset, find, LONGER_PAGE_CHARS, as_json)
     from holdfast.memory.recall import recall
     from holdfast.memory.sync import SYNC_SECONDS
     from holdfast.memory.words import parse_query
 
-    if item_id:
-        return _expand(item_id, project, offset, LONGER_PAGE_CHARS, "", as_json)
-    if filling:
-        _fill(project)
-    if asked_status or (filling and not query):
-        from holdfast.memory.sync import index_status
-
-        return _show_standing(index_status(project), as_json)
     if not parse_query(query).terms:
         raise click.UsageError("say what to search for: a word or a number")
     is_shown = sys.stderr.isatty()
-    found = recall(
-        query,
-        project=project,
-        limit=limit,
-        kinds=kinds,
-        cold=cold,
-        everywhere=all_projects,
-        by_keyword=by_keyword,
-        seconds=math.inf if is_shown else SYNC_SECONDS,
-        fill_seconds=PATIENT_SECONDS if is_shown else FILL_SECONDS,
-        report=_show_progress,
-    )
-    _end_progress()
-    _show(found, as_json, all_projects)
-    if not found.found:
+    with working("preparing the search") as tell:
+        answer = recall(
+            query,
+            limit=limit,
+            kinds=kinds,
+            cold=cold,
+            everywhere=all_projects,
+            seconds=math.inf if is_shown else SYNC_SECONDS,
+            fill_seconds=PATIENT_SECONDS if is_shown else FILL_SECONDS,
+            report=lambda done, left: tell("preparing the search", done, done + left),
+        )
+    _show(answer, as_json, all_projects)
+    if not answer.found:
         raise click.exceptions.Exit(1)
 
 
-def _fill(project: str) -> None:
-    from holdfast.memory import embedders, engines, locations, sync
-
-    index = engines.open_index(locations.resolve(project))
-    sync.sync_index(index, report=_show_progress)
-    sync.fill_vectors(index, embedders.current_embedder(), report=_show_progress)
-    _end_progress()
-
-
-def _show_progress(done: int, left: int) -> None:
-    """Count on one line of a terminal: the first search reads a whole history."""
-    if sys.stderr.isatty():
-        click.echo(
-            f"\rpreparing the search: {done:,} done, {left:,} to go \x1b[K", nl=False, err=True
-        )
+@click.command()
+@click.argument("item_id", metavar="ID")
+@OFFSET
+@FIND
+@click.option("--max-chars", default=PAGE_CHARS, type=click.IntRange(1, 10_000_000), hidden=True)
+@AS_JSON
+def expand(item_id: str, offset: int, find: str, max_chars: int, as_json: bool) -> None:
+    """Print the full text behind an id. `holdfast search --expand ID` is the newer form."""
+    _expand(item_id, offset, find, max_chars, as_json)
 
 
-def _end_progress() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", nl=False, err=True)
+def _expand(item_id: str, offset: int, find: str, most_chars: int, as_json: bool) -> None:
+    from holdfast.memory.expand import expand as read_full
 
-
-def _show_standing(found: IndexStatus, as_json: bool) -> None:
+    full = read_full(item_id, offset=offset, most_chars=most_chars, find=find)
     if as_json:
-        click.echo(json.dumps(found.plain()))
+        click.echo(json.dumps(full.plain()))
         return
-    kinds = ", ".join(f"{n:,} from {ORIGINS.get(kind, kind)}" for kind, n in found.kinds.items())
-    of = f" ({kinds})" if kinds else ""
-    many = f"{found.items:,} {'entry' if found.items == 1 else 'entries'}"
-    say(f"{inert(found.project)}: {many} to search in{of}")
-    say(f"found by words: {found.items:,}")
-    made = f"found by meaning too: {found.vectors:,}"
-    by = f" ({inert(found.embedder)})" if found.embedder else ""
-    say(f"{made}{by}; `holdfast search --fill` adds the rest" if found.missing else made + by)
-    if found.left:
-        say(f"{found.left:,} sources are not read yet; search again to continue")
+    if full.text:  # an output is printed as it is, so that it can be piped
+        is_plain = full.kind == "output" or sys.stdout.isatty()
+        click.echo(full.text if is_plain else full.fenced())
+    for note in full.notes:
+        say(f"note: {inert(note)}", err=True)
+    if full.next_offset:
+        same = f" --find {shlex.quote(find)}" if find else ""
+        more = f"holdfast search --expand {full.id} --offset {full.next_offset}{same}"
+        say(f"more: {more}", err=True)
 
 
 def _show(answer: SearchAnswer, as_json: bool, all_projects: bool) -> None:
     if as_json:
         click.echo(json.dumps(answer.plain()))
         return
-    found, notes = lines(answer, all_projects)
-    for line in found:
+    results, notes = lines(answer, all_projects)
+    for line in results:
         say(line)
     for line in notes:
         say(line, err=True)
@@ -186,32 +159,34 @@ def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], 
     from holdfast.memory.recall import NO_ITEMS
     from holdfast.memory.words import stem
 
-    found = ["\n  ".join(_lines(one, list(map(stem, answer.terms)))) for one in answer.found]
-    if not found and NO_ITEMS in answer.notes:
-        return [], [NO_PROJECT if all_projects else f"{NO_ITEMS}; {OTHERS}"]
-    notes = [] if found else [NOTHING_ANYWHERE if all_projects else NOTHING]
-    return found, notes + [f"note: {inert(note)}" for note in answer.notes]
+    terms = list(map(stem, answer.terms))
+    results = ["\n  ".join(_lines(item, terms)) for item in answer.found]
+    if not results and NO_ITEMS in answer.notes:
+        others = f"{NO_ITEMS}; --all-projects searches the others"
+        return [], [NO_PROJECT if all_projects else others]
+    notes = [] if results else [NOTHING_ANYWHERE if all_projects else NOTHING]
+    return results, notes + [f"note: {inert(note)}" for note in answer.notes]
 
 
-def _lines(one: FoundItem, words: list[str]) -> Iterator[str]:
+def _lines(result: FoundItem, terms: list[str]) -> Iterator[str]:
     """Yield where it was said, what was asked there or the question it answers, then each
     passage."""
-    yield f"{paint(one.id, 'bold')}  {_clean(_where(one))}"
-    if one.item.kind == MESSAGE:
-        yield f"message: {_clean(one.item.title)}"
-    elif one.item.title and one.kind in (TURN, DECISION):
-        yield f"asked: {_marked(short(_clean(one.title), ASKED_CHARS), words)}"
-    for place in dict.fromkeys(filter(None, one.places)):
-        yield _marked(_clean(place), words)
+    yield f"{paint(result.id, 'bold')}  {_clean(_where(result))}"
+    if result.item.kind == MESSAGE:
+        yield f"message: {_clean(result.item.title)}"
+    elif result.item.title and result.kind in (TURN, DECISION):
+        yield f"asked: {_marked(short(_clean(result.title), ASKED_CHARS), terms)}"
+    for place in dict.fromkeys(filter(None, result.places)):
+        yield _marked(_clean(place), terms)
 
 
-def _marked(text: str, words: list[str]) -> str:
+def _marked(text: str, terms: list[str]) -> str:
     """Colour the words that were searched for, whatever their ending."""
-    if not words:
+    if not terms:
         return text
-    begin = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
+    begin = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
     pattern = re.compile(rf"(?<![^\W_])(?:{begin})\w*", re.IGNORECASE)
-    return pattern.sub(lambda found: paint(found[0], "bold", "yellow"), text)
+    return pattern.sub(lambda word: paint(word[0], "bold", "yellow"), text)
 
 
 def _clean(text: str) -> str:
@@ -220,8 +195,8 @@ def _clean(text: str) -> str:
     return inert(fence.clean(text))
 
 
-def _where(one: FoundItem) -> str:
-    item = one.item
+def _where(result: FoundItem) -> str:
+    item = result.item
     steps = f"step {item.first_turn}" if item.first_turn else ""
     if item.last_turn > item.first_turn:
         steps = f"steps {item.first_turn}-{item.last_turn}"
@@ -229,50 +204,3 @@ def _where(one: FoundItem) -> str:
     title = "" if item.kind in (TURN, DECISION, MESSAGE) else item.title
     parts = (item.by, title, steps, session, item.at[:16].replace("T", " "))
     return ", ".join(filter(None, parts))
-
-
-@click.command()
-@click.argument("word", metavar="ID")
-@click.option(
-    "--offset",
-    default=0,
-    show_default=True,
-    type=click.IntRange(0),
-    help="Start at this character.",
-)
-@click.option(
-    "--max-chars",
-    default=PAGE_CHARS,
-    show_default=True,
-    type=click.IntRange(1, 10_000_000),
-    help="Print at most this many characters.",
-)
-@click.option(
-    "--find", default="", metavar="WORDS", help="Print only lines that contain all these words."
-)
-@AS_JSON
-def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
-    """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
-    tool call whose result was cleared, of a segment, or of what a search found."""
-    _expand(word, "", offset, max_chars, find, as_json)
-
-
-def _expand(
-    word: str, project: str, offset: int, most_chars: int, find: str, as_json: bool
-) -> None:
-    from holdfast.memory.expand import expand as read_full
-
-    found = read_full(word, project=project, offset=offset, most_chars=most_chars, find=find)
-    if as_json:
-        click.echo(json.dumps(found.plain()))
-        return
-    if found.text:  # an output is printed as it is, so that it can be piped
-        is_plain = found.kind == "output" or sys.stdout.isatty()
-        click.echo(found.text if is_plain else found.fenced())
-    for note in found.notes:
-        say(f"note: {inert(note)}", err=True)
-    if found.next_offset:
-        going_on = f"--offset {found.next_offset}" + (
-            f" --find {shlex.quote(find)}" if find else ""
-        )
-        say(f"more: holdfast expand {found.id} {going_on}", err=True)

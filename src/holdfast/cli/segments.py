@@ -13,21 +13,11 @@ from typing import Any
 
 import click
 
-from holdfast.cli import choose_session
-from holdfast.cli.choose_session import Chosen, NoSession
-from holdfast.cli.find_transcript import choose_to_read, choose_to_save
-from holdfast.cli.options import (
-    AS_JSON,
-    EVERYWHERE,
-    PROJECT,
-    demo_session,
-    list_group,
-    must_be_folder,
-    of_session,
-)
-from holdfast.cli.terminal import confirm, paint, say
+from holdfast.cli import sessions
+from holdfast.cli.options import AS_JSON, EVERYWHERE, demo_session, of_session
+from holdfast.cli.sessions import Chosen, NoSession, choose, choose_to_save
+from holdfast.cli.terminal import confirm, paint, say, working
 from holdfast.record import storage
-from holdfast.redact import redact
 from holdfast.segment import disk, formats, library, tiers
 from holdfast.segment.errors import NoSegment, NotASave, NoTranscript, NotRolled, SeveralSegments
 from holdfast.segment.formats import Compressed
@@ -45,36 +35,49 @@ NONE_READY = "no topic is old enough to be compressed"
 TIERS = {"warm": "saved", "cold": "archived"}  # for people; in JSON the tiers keep their names
 
 
-def _list(
-    session: str,
-    here: bool,
-    project: Path | None,
-    everywhere: bool,
-    with_cold: bool,
-    as_json: bool,
+@click.group(invoke_without_command=True)
+@click.option("--here", is_flag=True, help="Of the session that this runs in, else this folder's.")
+@EVERYWHERE
+@click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics.")
+@AS_JSON
+@click.pass_context
+def segments(
+    context: click.Context, here: bool, everywhere: bool, with_cold: bool, as_json: bool
 ) -> None:
-    if here and not session:
-        session = choose_session.calling_session() or choose_to_save().state.session_id
-    is_named = bool(session) and project is None  # then it may be of any project
-    where = "" if everywhere or is_named else str((project or Path.cwd()).absolute())
-    warm = _of_session(library.warm(where), session)
-    archived = _of_session(library.cold(where), session)
+    """List older topics that were compressed; show, rewrite or remove them.
+
+    `holdfast search --expand ID` prints the original turns of one. `holdfast compress` compresses
+    more.
+
+    \b
+    Examples:
+      holdfast segments           of this project
+      holdfast segments show ID   one, in its short form
+    """
+    if context.invoked_subcommand is not None:
+        return
+    session = ""
+    if here:
+        session = sessions.calling_session() or choose_to_save().state.session_id
+    project = "" if everywhere or here else str(Path.cwd())  # one session may be of any project
+    warm = _of_session(library.warm(project), session)
+    archived = _of_session(library.cold(project), session)
     cold = archived if with_cold else []
-    pending = library.list_pending(_session_id(session), where)
+    pending = library.list_pending(session or _session_id(), project)
     if as_json:
         by_tier = {"pending": pending, "warm": warm, "cold": cold}
         click.echo(json.dumps({name: formats.plain(value) for name, value in by_tier.items()}))
         return
-    for one in pending:
-        say(f"{'pending':<8} {shown(one.segment_id)}  {_origin(one.written_by)}{_clean(one.topic)}")
-    for tier, found in (("warm", warm), ("cold", cold)):
-        for segment in found:
-            say(f"{TIERS[tier]:<8} {line(segment)}")
+    for topic in pending:
+        origin = f"{_origin(topic.written_by)}{_clean(topic.topic)}"
+        say(f"{'pending':<8} {shown(topic.segment_id)}  {origin}")
+    for tier, listed in (("warm", warm), ("cold", cold)):
+        for segment in listed:
+            say(f"{TIERS[tier]:<8} {_line(segment)}")
     if archived and not with_cold:
         say(f"{counted(len(archived), 'archived topic')} not listed: --cold lists all", err=True)
     elif not (pending or warm or cold):
-        must_be_folder(None if everywhere else project, "`holdfast segments --all` lists all")
-        whose = "" if everywhere else " of this session" if session else " of this project"
+        whose = "" if everywhere else " of this session" if here else " of this project"
         say(
             f"No older topic{whose} has been compressed yet. Hooks compress old topics "
             "when a window is 60% full; `holdfast compress --now` compresses them now.",
@@ -82,107 +85,72 @@ def _list(
         )
 
 
-segments = list_group(
-    "segments",
-    _list,
-    click.option("--session", default="", help="Of this session: its id, or its first characters."),
-    click.option(
-        "--here", is_flag=True, help="Of the session that this runs in, else this folder's."
-    ),
-    PROJECT,
-    EVERYWHERE,
-    click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics."),
-    AS_JSON,
-    words="List what was compressed; `show`, `save` and `clear` one.",
-    list_words="List compressed topics, as `holdfast segments` alone does.",
-)
-
-
 @segments.command()
 @click.argument("segment_id")
-@click.option(
-    "--load",
-    "as_text",
-    is_flag=True,
-    help="Print only its text, marked as reference, for the model.",
-)
 @AS_JSON
-def show(segment_id: str, as_text: bool, as_json: bool) -> None:
+def show(segment_id: str, as_json: bool) -> None:
     """Print the short form of a topic, with its session and sizes. The first characters of its
     id are enough."""
-    one = _named(segment_id)
-    library.note_access(one.segment_id, int(time.time() * 1000))
+    segment = _named(segment_id)
+    library.note_access(segment.segment_id, int(time.time() * 1000))
     if as_json:
-        click.echo(json.dumps(formats.plain(one)))
-    elif as_text:
-        click.echo(
-            fence.opening(
-                f"segment {one.segment_id}, steps {one.start_turn}-{one.end_turn}"
-                + ("" if library.is_own(one) else f", {formats.FOREIGN}")
-            )
-        )
-        click.echo(fence.line(redact(formats.render(one))))
-        click.echo(fence.closing())
+        click.echo(json.dumps(formats.plain(segment)))
     else:
-        for label, text in _rows(one):
+        for label, text in _rows(segment):
             say(f"{label:<11} {_clean(text)}")
-        for row in formats.render(one).splitlines():
+        for row in formats.render(segment).splitlines():
             say(_clean(row))
 
 
 @segments.command()
 @click.argument("words", default="-")
-@AS_JSON
-def save(words: str, as_json: bool) -> None:
+def save(words: str) -> None:
     """Replace the short form of topics with better words. WORDS, or stdin, is JSON: one object or
     a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
     given = _parse_input(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
     now_ms = int(time.time() * 1000)
     saved = [
         library.save(
-            _text(one, "segment_id"),
-            _text(one, "compressed_content"),
-            _texts(one, "key_decisions"),
-            _texts(one, "key_files"),
+            _text(values, "segment_id"),
+            _text(values, "compressed_content"),
+            _texts(values, "key_decisions"),
+            _texts(values, "key_files"),
             now_ms,
         )
-        for one in given
+        for values in given
     ]
-    if as_json:
-        click.echo(json.dumps([formats.plain(one) for one in saved]))
-        return
-    for one in saved:
-        size = " → ".join(counted(n, "token") for n in (one.original_tokens, one.compressed_tokens))
-        say(f"saved {shown(one.segment_id)} ({size}); Holdfast's own words stay behind it")
+    for segment in saved:
+        before, after = segment.original_tokens, counted(segment.compressed_tokens, "token")
+        size = f"{counted(before, 'token')} → {after}"
+        say(f"saved {shown(segment.segment_id)} ({size}); Holdfast's own words stay behind it")
 
 
 @segments.command()
 @click.argument("segment_ids", nargs=-1)
-@click.option("--session", default="", help="Every topic of this session.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
+def clear(segment_ids: tuple[str, ...], yes: bool) -> None:
     """Remove compressed topics for good. The transcript is not touched."""
-    found = [_named(name) for name in segment_ids]
-    if session:
-        found += _of_session([*library.ours(library.WARM), *library.ours(library.COLD)], session)
-    if not found:
-        raise NoSegment("there is nothing to clear: give the ids of topics, or --session ID")
-    for one in found:
-        say(line(one), err=True)
-    if not yes and not confirm(f"Remove {len(found)} for good?"):
+    chosen = [_named(name) for name in segment_ids]
+    if not chosen:
+        raise NoSegment("there is nothing to clear: give the ids of topics")
+    for segment in chosen:
+        say(_line(segment), err=True)
+    if not yes and not confirm(f"Remove {len(chosen)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
     with disk.hold_segments():
-        gone = [one for one in found if library.clear(one)]
+        gone = [segment for segment in chosen if library.clear(segment)]
     say(f"{len(gone)} removed; the transcript still has what they stood for")
 
 
-def line(one: Compressed) -> str:
-    size = f"{one.original_tokens:,} → {counted(one.compressed_tokens, 'token')}"
-    when = f"steps {one.start_turn}-{one.end_turn}"
-    numbers = f"({when}, {size}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
-    topic = f"{_origin(one.metadata.written_by)}{_clean(one.topic)}"
-    return f"{paint(shown(one.segment_id), 'bold')}  {topic} {paint(numbers, 'dim')}"
+def _line(segment: Compressed) -> str:
+    size = f"{segment.original_tokens:,} → {counted(segment.compressed_tokens, 'token')}"
+    when = f"steps {segment.start_turn}-{segment.end_turn}"
+    numbers = (
+        f"({when}, {size}, relevance {segment.relevance_score:.2f}, read {segment.access_count}x)"
+    )
+    topic = f"{_origin(segment.metadata.written_by)}{_clean(segment.topic)}"
+    return f"{paint(shown(segment.segment_id), 'bold')}  {topic} {paint(numbers, 'dim')}"
 
 
 def _origin(written_by: str) -> str:
@@ -195,49 +163,51 @@ def _clean(text: str) -> str:
     return shown(fence.clean(text))
 
 
-def _rows(one: Compressed) -> list[tuple[str, str]]:
-    meta = one.metadata
+def _rows(segment: Compressed) -> list[tuple[str, str]]:
+    meta = segment.metadata
     return [
-        ("segment", f"{one.segment_id}, {_tier(one)}"),
-        ("topic", one.topic),
-        ("session", f"{one.session_id}, steps {one.start_turn} to {one.end_turn}"),
-        ("tokens", f"{one.original_tokens:,} → {one.compressed_tokens:,}"),
-        ("written by", f"{meta.written_by}, {one.compressed_at}"),
-        ("relevance", f"{one.relevance_score:.2f}, read {counted(one.access_count, 'time')}"),
+        ("segment", f"{segment.segment_id}, {_tier(segment)}"),
+        ("topic", segment.topic),
+        ("session", f"{segment.session_id}, steps {segment.start_turn} to {segment.end_turn}"),
+        ("tokens", f"{segment.original_tokens:,} → {segment.compressed_tokens:,}"),
+        ("written by", f"{meta.written_by}, {segment.compressed_at}"),
+        (
+            "relevance",
+            f"{segment.relevance_score:.2f}, read {counted(segment.access_count, 'time')}",
+        ),
         ("transcript", f"{meta.transcript}, bytes {meta.start_byte:,} to {meta.end_byte:,}"),
     ]
 
 
-def _tier(one: Compressed) -> str:
-    found = library.tier(one.segment_id)
-    return TIERS.get(found, found) or "of another tool"
+def _tier(segment: Compressed) -> str:
+    tier = library.tier(segment.segment_id)
+    return TIERS.get(tier, tier) or "of another tool"
 
 
 def _named(segment_id: str) -> Compressed:
     exact = library.find(segment_id)
     if exact is not None:
         return exact
-    found = library.find_by_prefix(segment_id) if segment_id else []
-    if len(found) > 1:
+    similar = library.find_by_prefix(segment_id) if segment_id else []
+    if len(similar) > 1:
         raise SeveralSegments(
-            f"{len(found)} compressed topics have an id that begins with {shown(segment_id)!r}"
+            f"{len(similar)} compressed topics have an id that begins with {shown(segment_id)!r}"
         )
-    if not found:
+    if not similar:
         raise NoSegment(f"no compressed topic has the id {shown(segment_id)!r}")
-    return found[0]
+    return similar[0]
 
 
-def _of_session(found: list[Compressed], session: str) -> list[Compressed]:
-    return [one for one in found if one.session_id.startswith(session)]
+def _of_session(listed: list[Compressed], session: str) -> list[Compressed]:
+    return [segment for segment in listed if segment.session_id.startswith(session)]
 
 
-def _session_id(session: str) -> str:
-    """Return the session whose queue is shown: the named one, else the one at work here."""
+def _session_id() -> str:
+    """Return the session whose queue is shown: the one at work here."""
     try:
-        chosen = choose_session.newest(session) if session else choose_session.of_this_folder()
+        return sessions.at_work().state.session_id
     except NoSession:
-        return session or "unknown"
-    return chosen.state.session_id
+        return "unknown"
 
 
 def _parse_input(data: bytes) -> list[dict[str, Any]]:
@@ -247,51 +217,47 @@ def _parse_input(data: bytes) -> list[dict[str, Any]]:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise NotASave(f"not JSON: {error}") from None
-    found = value if isinstance(value, list) else [value]
-    if not found or not all(isinstance(one, dict) for one in found):
+    given = value if isinstance(value, list) else [value]
+    if not given or not all(isinstance(values, dict) for values in given):
         raise NotASave("neither an object nor a list of objects")
-    return found
+    return given
 
 
 def _text(given: dict[str, Any], key: str) -> str:
-    found = given.get(key)
-    if not isinstance(found, str):
+    text = given.get(key)
+    if not isinstance(text, str):
         raise NotASave(f"{key} must be a text")
-    return found
+    return text
 
 
 def _texts(given: dict[str, Any], key: str) -> list[str]:
-    found = given.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+    texts = given.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise NotASave(f"{key} must be a list of texts")
-    return found
+    return texts
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="Compress however full the window is.")
 @of_session
-@AS_JSON
-def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
-    """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
-    chosen = (
-        choose_session.by_transcript(transcript) if transcript else choose_to_read(None, session)
-    )
-    with choose_session.working_folder(chosen) as folder:
+@click.option("--now", is_flag=True, help="Compress however full the window is.")
+def compress(session: str, now: bool) -> None:
+    """Compress the older topics of a session.
+
+    A hook does this by itself when the window is more than 60 % full. Below that, this command
+    compresses nothing unless you add --now. The transcript is not changed.
+
+    \b
+    Example:
+      holdfast compress --now   however full the window is
+    """
+    chosen = choose(session)
+    with working("compressing"), sessions.working_folder(chosen) as folder:
         report = _rolled(Chosen(chosen.state, folder), force=now)
-    if as_json:
-        click.echo(json.dumps({**formats.plain(report), "line": report.line}))
-    else:
-        for text in lines(report, f"{AGAIN}{_named_again(transcript, session)}"):
-            say(text)
+    again = f" {shlex.quote(session)}" if session else ""
+    for text in lines(report, AGAIN + (" --demo" if session == demo_session() else again)):
+        say(text)
     if report.errors:
         raise NotRolled("; ".join(report.errors), report.exit_code)
-
-
-def _named_again(transcript: Path | None, session: str) -> str:
-    """The words that name the same session in a command that is advised."""
-    if transcript == demo_session():
-        return " --demo"
-    return f" {shlex.quote(str(transcript or session))}" if transcript or session else ""
 
 
 def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
@@ -315,13 +281,13 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
 def lines(report: RollReport, again: str) -> list[str]:
     """Return the lines for what was done, then for what was not and why. `again` is the command
     that compresses now; it is advised only where it would."""
-    found = [report.line] if report.line else []
+    done = [report.line] if report.line else []
     if report.still_pending:
-        found.append(f"{report.still_pending} still pending")
+        done.append(f"{report.still_pending} still pending")
     if report.pruned:
-        found.append(f"{report.pruned} pruned to their summary")
-    if found:
-        return found
+        done.append(f"{report.pruned} pruned to their summary")
+    if done:
+        return done
     if not report.turn:  # the transcript was not read: another process has it
         return [report.why_not or NONE_READY]
     can = f"{counted(report.ready, 'topic')} can be compressed now: {again}"

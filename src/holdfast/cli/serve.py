@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.options import DATABASE
 from holdfast.cli.terminal import say
 from holdfast.wire.errors import HoldfastError
 
@@ -34,11 +35,6 @@ class NotInstalled(HoldfastError):
         self.hint = install_command_for("serve")
 
 
-class NotRunning(HoldfastError):
-    exit_code = 5
-    hint = "holdfast ui starts one, holdfast serve keeps one running"
-
-
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -48,7 +44,7 @@ class NotRunning(HoldfastError):
     type=click.IntRange(0, 65535),
     help="Port to listen on.",
 )
-@click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
+@DATABASE
 @click.option("--tls-cert", type=FILE, help="Certificate with its chain (PEM).")
 @click.option("--tls-key", type=FILE, help="Key of the certificate (PEM).")
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front does the encryption.")
@@ -58,7 +54,6 @@ class NotRunning(HoldfastError):
     metavar="NAME",
     help="A host name that requests may use; can be repeated.",
 )
-@click.option("--link", is_flag=True, help="Print a login link for the server that runs.")
 @click.option(
     "--watch-only", is_flag=True, help="Only watch and save sessions, without the server."
 )
@@ -70,23 +65,28 @@ def serve(
     tls_key: Path | None,
     behind_proxy: bool,
     allow_host: tuple[str, ...],
-    link: bool,
     watch_only: bool,
 ) -> None:
-    """Serve what sessions and agents know together, over HTTP; and watch live sessions."""
+    """Start the HTTP server, for this machine or for a team.
+
+    It also watches every live session and saves it in time. It listens on this machine only, unless
+    you give it an address, a certificate and a token. `holdfast ui --no-open` prints a login link.
+
+    \b
+    Examples:
+      holdfast serve                on 127.0.0.1:3847
+      holdfast serve --watch-only   watch and save, without the server
+    """
     if watch_only:
         return _watch(database)
     gc.disable()  # during imports: collecting garbage took 0.1 s of 1
     try:
         from holdfast.api import server
     except ModuleNotFoundError as error:
-        raise NotInstalled(
-            f"the HTTP interface needs {error.name}, which is not installed"
-        ) from error
+        words = f"the HTTP interface needs {error.name}, which is not installed"
+        raise NotInstalled(words) from error
     from holdfast.api.address import Address
 
-    if link:
-        return _print_link(port)
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
     plan = server.Plan(address, database, _say_link if sys.stderr.isatty() else None)
     server.serve(plan, lambda words: say(words, err=True))
@@ -95,15 +95,6 @@ def serve(
 def _say_link(link: str) -> None:
     """Print the link, on a terminal only: in the journal of a service others could read it."""
     say(f"the dashboard, for one login within five minutes: {link}", err=True)
-
-
-def _print_link(port: int) -> None:
-    from holdfast.api import login
-
-    found = login.running_link(port)
-    if not found:
-        raise NotRunning(f"no server runs on port {port}")
-    click.echo(found)
 
 
 def _watch(database: str) -> None:
@@ -132,7 +123,7 @@ def _say_once(started: Event) -> None:
 
 @click.command()
 def mcp() -> None:
-    """Serve Holdfast's tools to an MCP client over stdin and stdout."""
+    """Serve the tools for the model over stdin and stdout. Claude Code starts this by itself."""
     from holdfast.mcp.server import serve
 
     serve()
@@ -147,10 +138,18 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
     type=click.IntRange(1, 65535),
     help="Port of the server (default: that of the one that runs, else 3847).",
 )
-@click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
 @click.option("--no-open", is_flag=True, help="Print the link and do not open a browser.")
-def ui(port: int | None, database: str, no_open: bool) -> None:
-    """Open the dashboard."""
+def ui(port: int | None, no_open: bool) -> None:
+    """Open the dashboard: every session, and what each compaction cost.
+
+    It opens a link that logs one browser in, once, within five minutes. If no server of yours runs
+    on this machine, on any port, it starts one, which ends with Ctrl-C.
+
+    \b
+    Examples:
+      holdfast ui             in your browser
+      holdfast ui --no-open   print the link, open nothing
+    """
     try:
         from holdfast.api import login, server
     except ModuleNotFoundError as error:
@@ -162,11 +161,12 @@ def ui(port: int | None, database: str, no_open: bool) -> None:
         if not (no_open or _opened(link)):
             say("open this link in a browser; it works once, for five minutes", err=True)
 
-    plan = server.Plan(Address("127.0.0.1", port or PORT), database, show)
-    serve = lambda: server.serve(plan, lambda words: say(words, err=True))  # noqa: E731
-    on_any_port = port is None and not database
-    if found := login.link_or_serve(port or PORT, serve, on_any_port=on_any_port):
-        show(found)
+    def start() -> None:
+        plan = server.Plan(Address("127.0.0.1", port or PORT), "", show)
+        server.serve(plan, lambda words: say(words, err=True))
+
+    if link := login.link_or_serve(port or PORT, start, on_any_port=port is None):
+        show(link)
 
 
 def _opened(link: str) -> bool:

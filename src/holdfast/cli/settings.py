@@ -11,12 +11,16 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from holdfast.cli.options import AS_JSON
+from holdfast.cli.options import AS_JSON, PROJECT
 from holdfast.cli.terminal import paint, say
 from holdfast.events import breadcrumb
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
+
+PROJECT_FILE = click.option(
+    "--project", metavar="DIR", type=click.Path(path_type=Path), help="In this project's file."
+)
 
 
 class _SettingName(click.Choice[str]):
@@ -35,13 +39,13 @@ class _SettingName(click.Choice[str]):
 
 
 class _Settings(click.Group):
-    """`settings NAME` is `settings get NAME`: a word that is no command below is the name of a
-    setting. `show` is an older name of `get`."""
+    """`settings NAME` shows a setting: a word that is no command below is the name of one. `get`
+    and `show` may stand before it."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] == "show":
+        if args[0] in ("get", "show"):
             return "get", get, args[1:]
         if args[0] not in self.commands:
             near = get_close_matches(args[0], self.commands, 1)
@@ -56,32 +60,39 @@ class _Settings(click.Group):
 
 
 @click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
-@click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
+@PROJECT
 @AS_JSON
 @click.pass_context
 def settings(context: click.Context, project: Path | None, as_json: bool) -> None:
-    context.obj = {"project": project, "as_json": as_json}
+    """Show and change settings.
+
+    Without a command it shows the value of every setting and the file it came from.
+
+    \b
+    Examples:
+      holdfast settings zone_orange               one setting
+      holdfast settings set preset conservative   in your own file
+      holdfast settings unset preset              back to the default
+    """
+    context.obj = (project, as_json)
     if context.invoked_subcommand is None:
         _show(TABLE, project, as_json)
 
 
-@settings.command()
+@click.command()
 @click.argument("name", type=_SettingName(), metavar="NAME")
-@click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
+@PROJECT
 @AS_JSON
 @click.pass_obj
-def get(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
-    """Show one setting, where its value came from, and who may set it. `holdfast settings NAME`
-    does the same."""
-    where = project or above["project"]
-    assert where is None or isinstance(where, Path)
-    _show((BY_NAME[name],), where, as_json or bool(above["as_json"]))
+def get(above: tuple[Path | None, bool], name: str, project: Path | None, as_json: bool) -> None:
+    """Show one setting, where its value came from, and who may set it."""
+    _show((BY_NAME[name],), project or above[0], as_json or above[1])
 
 
 @settings.command("set")
 @click.argument("name", type=_SettingName(), metavar="NAME")
 @click.argument("value")
-@click.option("--project", type=click.Path(path_type=Path), help="In this project's file.")
+@PROJECT_FILE
 def set_value(name: str, value: str, project: Path | None) -> None:
     """Write one setting into your settings file. An invalid value is refused."""
     path = settings_load.file_of(project)
@@ -95,7 +106,7 @@ def set_value(name: str, value: str, project: Path | None) -> None:
 
 @settings.command()
 @click.argument("name", type=_SettingName(), metavar="NAME")
-@click.option("--project", type=click.Path(path_type=Path), help="From this project's file.")
+@PROJECT_FILE
 def unset(name: str, project: Path | None) -> None:
     """Remove one setting from your settings file. Its default applies again."""
     path = settings_load.file_of(project)
@@ -131,22 +142,22 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
     errors = [*loaded.errors, *([notes] if notes else [])]
     if as_json:
         values = {
-            one.name: {
-                "value": loaded.values[one.name],
-                "from": loaded.origins[one.name],
-                "set_by": one.set_by,
+            row.name: {
+                "value": loaded.values[row.name],
+                "from": loaded.origins[row.name],
+                "set_by": row.set_by,
             }
-            for one in rows
+            for row in rows
         }
         click.echo(json.dumps({"settings": values, "errors": errors}, indent=2))
         return
-    for one in rows:
-        who = "you only" if one.set_by == USER else "you or the project"
-        origin = loaded.origins[one.name]
-        named = f"{paint(one.name, 'bold')} = {paint(str(loaded.values[one.name]), 'cyan')}"
+    for row in rows:
+        who = "you only" if row.set_by == USER else "you or the project"
+        origin = loaded.origins[row.name]
+        named = f"{paint(row.name, 'bold')} = {paint(str(loaded.values[row.name]), 'cyan')}"
         say(f"{named}   {paint(f'(from {origin})', *(['dim'] if origin == 'default' else []))}")
-        choices = f"; one of {', '.join(one.choices)}" if one.choices else ""
-        say(f"    {one.meaning}{choices}; set by {who}")
+        choices = f"; one of {', '.join(row.choices)}" if row.choices else ""
+        say(f"    {row.meaning}{choices}; set by {who}")
     for error in errors:
         say(f"not used: {error}", err=True)
     name, variables = ("NAME", "HOLDFAST_NAME") if len(rows) > 1 else _names(rows[0])
@@ -157,5 +168,5 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
     )
 
 
-def _names(one: Setting) -> tuple[str, str]:
-    return one.name, f"${one.variable}, ${one.also}" if one.also else f"${one.variable}"
+def _names(row: Setting) -> tuple[str, str]:
+    return row.name, f"${row.variable}, ${row.also}" if row.also else f"${row.variable}"

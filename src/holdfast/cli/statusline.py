@@ -45,10 +45,9 @@ EXAMPLES = (
 @click.command()
 @click.option("--preview", is_flag=True, help="Show what each preset looks like.")
 def statusline(preview: bool) -> None:
-    """Read Claude Code's status payload on stdin, print one line."""
+    """Print the status line for a payload on stdin. Claude Code starts this by itself."""
     if preview or sys.stdin.isatty():
-        _preview()
-        return
+        return _preview()
     data = sys.stdin.buffer.read()
     click.echo(status_line.show(scan.parse_object(data), data), nl=False, color=True)
 

@@ -11,9 +11,11 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
+
+from holdfast.text.numbers import Progress, silent
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -71,44 +73,29 @@ def wrap(text: str, width: int, hang: int = 2) -> str:
     """Wrap text at `width`. A longer word is not broken. With 0, the text is returned as it is."""
     if not width:
         return text
-    return "\n".join(part for line in text.split("\n") for part in _wrap_line(line, width, hang))
+    return "\n".join(_fill(line, width, hang) for line in text.split("\n"))
 
 
-def _wrap_line(line: str, width: int, hang: int) -> Iterator[str]:
-    if len(line) <= width // 2 or cells(line) <= width:
-        yield line
-        return
-    lead = len(line) - len(line.lstrip(" "))
-    begin = " " * (lead + hang if lead + hang + LEAST_TEXT <= width else 0)
-    first, *rest = line[lead:].split(" ")
-    now, empty = line[:lead] + first, line[:lead]
-    for word in rest:
-        wide = cells(word)
-        if now != empty and cells(now) + 1 + wide > width and len(begin) + wide <= width:
-            yield now.rstrip(" ")
-            now, empty = begin + word, begin
-        else:
-            now = f"{now} {word}" if now != empty else begin + word
-    yield now.rstrip(" ")
+def _fill(line: str, width: int, hang: int) -> str:
+    if len(line) <= width:
+        return line
+    import textwrap
 
-
-def cells(text: str) -> int:
-    """Return how many columns a text takes: a colour none, a wide letter two."""
-    if "\x1b" in text:
-        first, *rest = text.split("\x1b")
-        text = first + "".join(part.partition("m")[2] for part in rest)
-    if text.isascii():
-        return len(text)
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
+    lead = len(line) - len(line.lstrip(" ")) + hang
+    return textwrap.fill(
+        line,
+        width,
+        subsequent_indent=" " * (lead if lead + LEAST_TEXT <= width else 0),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def paint(text: str, *colours: str, err: bool = False) -> str:
     """Colour a text if colours are shown and wanted."""
     if not text or not has_colour(sys.stderr if err else sys.stdout):
         return text
-    return f"\x1b[{';'.join(COLOURS[one] for one in colours)}m{text}\x1b[0m"
+    return f"\x1b[{';'.join(COLOURS[name] for name in colours)}m{text}\x1b[0m"
 
 
 def has_colour(stream: TextIO) -> bool:
@@ -200,7 +187,7 @@ def _guard(stream: TextIO) -> TextIO:
     if isinstance(stream, SafeStream) or not isinstance(stream, io.TextIOWrapper):
         return stream
     stream.flush()
-    found = SafeStream(
+    safe_stream = SafeStream(
         stream.buffer,
         encoding=stream.encoding,
         errors="replace",  # a terminal that lacks a character shows "?"
@@ -208,8 +195,8 @@ def _guard(stream: TextIO) -> TextIO:
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
-    found.raw_stream = stream
-    return found
+    safe_stream.raw_stream = stream
+    return safe_stream
 
 
 def _let_go(stream: SafeStream) -> None:
@@ -221,38 +208,48 @@ def _let_go(stream: SafeStream) -> None:
         stream.detach()
 
 
-AFTER_SECONDS = 1.0
-EVERY_SECONDS = 0.2  # on a terminal, where the line is overwritten
-EVERY_SECONDS_ELSEWHERE = 5.0
-CLEAR = "\r\x1b[K"
+AFTER_SECONDS = 1.0  # of work, until it is shown
+EVERY_SECONDS = 0.1  # between two updates: a transcript has a hundred thousand lines
 
 
 @contextmanager
-def ticker() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that shows progress: what is done, how far, and of how many."""
-    on_terminal = sys.stderr.isatty()
-    every = EVERY_SECONDS if on_terminal else EVERY_SECONDS_ELSEWHERE
-    next_at = time.monotonic() + AFTER_SECONDS
-    shown = False
+def working(what: str) -> Iterator[Progress]:
+    """Show on a terminal that a command is at work; yields a function that says how far it is."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from threading import Timer
 
-    def tick(what: str, done: int, total: int) -> None:
-        nonlocal next_at, shown
-        if time.monotonic() < next_at:
+    from rich import progress
+    from rich.console import Console
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TextColumn("{task.fields[count]}"),
+        console=Console(file=unfiltered(sys.stderr)),
+        transient=True,
+    )
+    task = bar.add_task(what, total=None, count="")
+
+    told_at = 0.0
+
+    def tell(words: str, done: int, total: int) -> None:
+        nonlocal told_at
+        if time.monotonic() < told_at + EVERY_SECONDS:
             return
-        next_at, shown = time.monotonic() + every, True
-        words = f"  {what}: {done:,} of {total:,}"
-        print(
-            f"{CLEAR}{words}" if on_terminal else words,
-            end="" if on_terminal else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
+        told_at = time.monotonic()
+        count = f"{done:,} of {total:,}"
+        bar.update(task, description=words, completed=done, total=total, count=count)
 
+    timer = Timer(AFTER_SECONDS, bar.start)
+    timer.start()
     try:
-        yield tick
+        yield tell
     finally:
-        if shown and on_terminal:
-            print(CLEAR, end="", file=sys.stderr, flush=True)
+        timer.cancel()
+        timer.join()
+        bar.stop()
 
 
 def confirm(question: str) -> bool:
@@ -291,3 +288,13 @@ def duration(minutes: float) -> str:
     if minutes < 90:
         return f"{minutes:.0f} min"
     return f"{minutes / 60:.1f} h"
+
+
+def age(seconds: float) -> str:
+    """Return how old something is, in its largest unit."""
+    minutes = seconds / 60
+    if minutes < -1:
+        return "in the future"
+    if minutes < 90:
+        return f"{max(0, minutes):.0f} min"
+    return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"

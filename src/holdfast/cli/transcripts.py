@@ -15,94 +15,53 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession
-from holdfast.cli.options import AS_JSON, EVERYWHERE, PROJECT, list_group, must_be_folder
+from holdfast.cli.options import AS_JSON, EVERYWHERE
 from holdfast.cli.terminal import confirm, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts
-from holdfast.settings import edit
-from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
-from holdfast.wire.errors import HoldfastError
 
 SETTING = "archive_transcripts"
-NOTHING = "Nothing is archived."
+TURN_ON = f"holdfast settings set {SETTING} on"
 HOW_TO_REMOVE = "holdfast transcripts remove --all"
 ASKED_CHARS = 100
 HEADING = f"{'session':<8}  {'changed':<10}  {'size':>8}  {'where':<15}  asked first"
 
 
-class ArchivingIsOff(HoldfastError):
-    hint = "turn it on first: holdfast transcripts on"
+@click.group(invoke_without_command=True)
+@EVERYWHERE
+@AS_JSON
+@click.pass_context
+def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None:
+    """List and remove the copies of transcripts that Holdfast keeps.
 
+    Claude Code deletes its own transcripts after some weeks. Copies are compressed and without
+    secrets, and are made when a session ends. This is off until you turn it on.
 
-def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
-    where = (project or Path.cwd()).resolve()
-    found = archive.sessions("" if everywhere else slug(str(where)))
-    state = archive_transcripts.state(str(where))
-    if as_json:
-        click.echo(json.dumps({**state, "sessions": [row(one) for one in found]}, indent=2))
+    \b
+    Examples:
+      holdfast settings set archive_transcripts on   from now on
+      holdfast transcripts                           of this project
+    """
+    if context.invoked_subcommand is not None:
         return
-    if found:
+    where = str(Path.cwd())
+    listed = archive.sessions("" if everywhere else slug(where))
+    state = archive_transcripts.state(where)
+    if as_json:
+        rows = [_row(session) for session in listed]
+        click.echo(json.dumps({**state, "sessions": rows}, indent=2))
+        return
+    if listed:
         say(HEADING, err=True)
-    for one in found:
-        say(line(one))
-    if not found:
-        must_be_folder(None if everywhere else project, "`holdfast transcripts --all` lists all")
+    for session in listed:
+        say(_line(session))
+    if not listed:
         say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
     for words in in_words(state):
         say(words, err=True)
-
-
-transcripts = list_group(
-    "transcripts",
-    _list,
-    PROJECT,
-    EVERYWHERE,
-    AS_JSON,
-    words="List archived transcripts, newest first; `on`, `off`, `save` and `remove` them.",
-    list_words="List archived transcripts, as `holdfast transcripts` alone does.",
-)
-
-
-@transcripts.command()
-def on() -> None:
-    """Archive transcripts from now on."""
-    say(f"wrote {edit.write(SETTING, 'on')}: {SETTING} = on")
-    say_on()
-
-
-def say_on() -> None:
-    megabytes = settings_load.load().whole("archive_transcripts_megabytes")
-    say(
-        f"Transcripts are archived in {archive.folder()} when a session ends, compressed and "
-        f"without secrets, up to {megabytes:,} MB. Those there are now: holdfast transcripts save"
-    )
-
-
-@transcripts.command()
-def off() -> None:
-    """Stop archiving. What is archived stays until you remove it."""
-    say(f"wrote {edit.write(SETTING, 'off')}: {SETTING} = off")
-    say_off()
-
-
-def say_off() -> None:
-    left = what_is_there()
-    say(f"What is archived stays: {left}. Remove it: {HOW_TO_REMOVE}" if left else NOTHING)
-
-
-@transcripts.command()
-def save() -> None:
-    """Archive the transcripts that Claude Code has now."""
-    settings = settings_load.load()
-    if not archive_transcripts.is_on(settings):
-        raise ArchivingIsOff("nothing was archived, because archiving is off")
-    done = archive_transcripts.save_now(settings)
-    for error in done.errors:
-        say(f"not archived: {shown(error)}", err=True)
-    say(f"{done.written} written; archived: {what_is_there() or 'nothing'}")
 
 
 @transcripts.command()
@@ -112,69 +71,71 @@ def save() -> None:
 def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Remove archived sessions for good, by id or its first characters. Claude Code's own
     transcripts stay."""
-    found = archive.sessions() if everything else [archive.find_session(one) for one in sessions]
-    if not found:
+    chosen = archive.sessions() if everything else list(map(archive.find_session, sessions))
+    if not chosen:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
-    for one in found:
-        say(line(one), err=True)
-    if not yes and not confirm(f"Remove {_counted(found)} for good?"):
+    for session in chosen:
+        say(_line(session), err=True)
+    if not yes and not confirm(f"Remove {_counted(chosen)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
     with save_transcripts.hold_archive():
-        for one in found:
-            archive.remove(one)
+        for session in chosen:
+            archive.remove(session)
         archive.forget_removed()
-    say(f"{_counted(found)} removed")
+    say(f"{_counted(chosen)} removed")
 
 
 def in_words(state: dict[str, Any]) -> list[str]:
     """Describe how long the client keeps transcripts, and how long we do."""
     size = _megabytes(state["archived_bytes"])
-    has = f"{_plural(state['archived_sessions'])}, {size}" if state["archived_sessions"] else ""
+    has = (
+        f"{counted(state['archived_sessions'], 'session')}, {size}"
+        if state["archived_sessions"]
+        else ""
+    )
     if state["archived"]:
         most = _megabytes(state["most_bytes"])
         ours = f"Holdfast archives them in {archive.folder()} ({has or 'none yet'} of {most})"
     elif has:
         ours = f"Holdfast archives no more of them; left: {has} ({HOW_TO_REMOVE})"
     else:
-        ours = "Holdfast does not archive them (holdfast transcripts on)"
+        ours = f"Holdfast does not archive them ({TURN_ON})"
     return [state["words"], ours]
 
 
 def what_is_there() -> str:
     """Return the archived sessions and their size; empty if there are none."""
-    found = archive.sessions()
-    return f"{_counted(found)} in {archive.folder()}" if found else ""
+    listed = archive.sessions()
+    return f"{_counted(listed)} in {archive.folder()}" if listed else ""
 
 
-def line(one: ArchivedSession) -> str:
-    about = one.about
-    gone = "archive only" if archive.is_gone(one) else "Claude Code too"
+def _line(session: ArchivedSession) -> str:
+    about = session.about
+    gone = "archive only" if archive.is_gone(session) else "Claude Code too"
     asked = fence.clean(about.asked)[:ASKED_CHARS] if about else ""
-    day = datetime.fromtimestamp(one.changed, UTC).strftime("%Y-%m-%d")
-    return f"{one.id[:8]}  {day}  {_megabytes(one.bytes):>8}  {gone:<15}  {shown(asked)}"
+    day = datetime.fromtimestamp(session.changed, UTC).strftime("%Y-%m-%d")
+    size = _megabytes(session.bytes)
+    return f"{session.id[:8]}  {day}  {size:>8}  {gone:<15}  {shown(asked)}"
 
 
-def row(one: ArchivedSession) -> dict[str, Any]:
-    about = one.about
+def _row(session: ArchivedSession) -> dict[str, Any]:
+    about = session.about
     return {
-        "session_id": one.id,
+        "session_id": session.id,
         "project": about.project if about else "",
         "asked": about.asked if about else "",
-        "path": one.path,
-        "bytes": one.bytes,
-        "subagents": len(one.files) - 1,
-        "days": round((time.time() - one.changed) / 86_400, 1),
-        "client_has_it": not archive.is_gone(one),
+        "path": session.path,
+        "bytes": session.bytes,
+        "subagents": len(session.files) - 1,
+        "days": round((time.time() - session.changed) / 86_400, 1),
+        "client_has_it": not archive.is_gone(session),
     }
 
 
-def _counted(found: list[ArchivedSession]) -> str:
-    return f"{_plural(len(found))} ({_megabytes(sum(one.bytes for one in found))})"
-
-
-def _plural(count: int) -> str:
-    return counted(count, "session")
+def _counted(listed: list[ArchivedSession]) -> str:
+    size = _megabytes(sum(session.bytes for session in listed))
+    return f"{counted(len(listed), 'session')} ({size})"
 
 
 def _megabytes(size: int) -> str:

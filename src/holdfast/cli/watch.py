@@ -17,7 +17,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli import choose_session, terminal
+from holdfast.cli import sessions, terminal
 from holdfast.cli.start import SignalFlag, until_signalled
 from holdfast.cli.status import report
 from holdfast.cli.terminal import say, unfiltered
@@ -33,6 +33,7 @@ from holdfast.wire.log import inert
 
 EMPTY = "No session is running. Start Claude Code in a project."
 BAR, SHORT_BAR = 10, 4
+EVERY_SECONDS = 2.0
 ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
 MOST_PATH = 4_096
 NARROW = 80  # columns of a terminal; below, the bar is short: the number beside it says the same
@@ -40,40 +41,36 @@ TITLE_CHARS = 120
 
 
 @click.command()
-@click.option(
-    "--every",
-    default=2.0,
-    show_default=True,
-    type=click.FloatRange(0.2, 3600),
-    help="Seconds between two looks.",
-)
 @click.option("--once", is_flag=True, help="Look once, then end.")
-def watch(every: float, once: bool) -> None:
-    """All sessions and subagents on this machine, live: what compacts next first."""
+def watch(once: bool) -> None:
+    """Show every session on this machine, live.
+
+    One row for each session and subagent, refreshed every two seconds, until Ctrl-C.
+    """
     console = Console(file=unfiltered(sys.stdout))
     if once:
         console.print(_drawn(_rows(), console.width))
         return
-    say(f"every {every:g} s; Ctrl-C stops it", err=True)
+    say(f"every {EVERY_SECONDS:g} s; Ctrl-C stops it", err=True)
     # a signal in the middle of a frame would show its head twice
     with until_signalled(signal.SIGINT) as ended:
         if console.is_terminal:
-            _draw_frames(console, ended, every)
+            _draw_frames(console, ended)
         else:
-            _print_frames(terminal.console(), ended, every)
+            _print_frames(terminal.console(), ended)
     raise click.Abort
 
 
-def _draw_frames(console: Console, ended: SignalFlag, every: float) -> None:
+def _draw_frames(console: Console, ended: SignalFlag) -> None:
     with Live(_frame(console), console=console, auto_refresh=False, screen=False) as live:
-        while not ended.wait(every):
+        while not ended.wait(EVERY_SECONDS):
             live.update(_frame(console), refresh=True)
 
 
-def _print_frames(console: Console, ended: SignalFlag, every: float) -> None:
+def _print_frames(console: Console, ended: SignalFlag) -> None:
     """Print one table below the other into a pipe or file: there, `Live` prints only its last."""
     console.print(_drawn(_rows(), console.width))
-    while not ended.wait(every):
+    while not ended.wait(EVERY_SECONDS):
         console.print(_drawn(_rows(), console.width))
 
 
@@ -86,8 +83,10 @@ def _rows() -> list[dict[str, Any]]:
     """The live windows, as the dashboard counts them: what compacts next first, agents under their
     session."""
     now_ms = int(time.time() * 1000)
-    live = (one for one in choose_session.windows() if is_live(one.folder, one.state, now_ms))
-    rows = sorted((report(one) | {"title": _title(one.state)} for one in live), key=_urgency)
+    known = sessions.windows()
+    live = (window for window in known if is_live(window.folder, window.state, now_ms))
+    rows = [report(window) | {"title": _title(window.state)} for window in live]
+    rows.sort(key=_urgency)
     first = {row["session_id"]: at for at, row in reversed(list(enumerate(rows)))}
     return sorted(rows, key=lambda row: (first[row["session_id"]], bool(row["agent_id"])))
 
@@ -135,7 +134,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
             _cell("" if row["agent_id"] else row["session_id"], 8),
             Text.from_ansi(terminal.bar(row["used_ratio"], zone, BAR if wide else SHORT_BAR)),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
-            in_words(row["ops_left_low"], row["ops_left_high"]).removeprefix("about ") or "?",
+            in_words(row["ops_left_low"], row["ops_left_high"]) or "?",
             str(row["alert"] or ""),
             *((_cell(row["title"], TITLE_CHARS),) if wide else ()),
             PathEnd(inert(str(row["cwd"] or ""), MOST_PATH)),

@@ -110,9 +110,9 @@ def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
     if preset == MINIMAL:
         rest = []
     else:
-        head += f" {facts.zone}{facts.alert and ', ' + facts.alert}"
+        head += f" {facts.zone}"
         pace_ms = facts.pace_ms if preset == FULL else None
-        steps = velocity.in_words(facts.ops_low, facts.ops_high, pace_ms).removeprefix("about ")
+        steps = velocity.in_words(facts.ops_low, facts.ops_high, pace_ms)
         rest = [_tokens(facts), f"{steps} left" if steps else "", facts.saved]
         rest += [facts.model] if preset == FULL else []
     rest += ["/compact now"] if facts.alert == "critical" else []

@@ -118,7 +118,7 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")
     if found[0].is_pinned:
-        raise NoSuchPin(f"{found[0].id} is a pin: holdfast budget unpin {found[0].id}")
+        raise NoSuchPin(f"{found[0].id} is a pin: holdfast pin --remove {found[0].id}")
     if not found[0].can_be_evicted:
         raise OwnWordsStay(f"{found[0].id} is what the user typed, and that always stays")
     operations.evict(found[0].id, session_id=state.session_id)

@@ -50,11 +50,6 @@ class Target:
             return ""
         return f" --scope {self.scope} --project {shlex.quote(str(self.project))}"
 
-    @property
-    def doctor_words(self) -> str:
-        """The options with which the doctor checks this place."""
-        return f" --project {shlex.quote(str(self.project))}" if self.project else ""
-
 
 def settings_file(scope: str, home: Path, project: Path) -> Path:
     if scope == "user":

@@ -32,8 +32,8 @@ def name_call(use: ToolUse) -> str:
 
 
 def cleared_results(state: State) -> dict[str, Any]:
-    """Return how often results were cleared, how many tokens, and which results: `holdfast expand
-    ID` shows each."""
+    """Return how often results were cleared, how many tokens, and which results:
+    `holdfast search --expand ID` shows each."""
     transcript = Path(state.transcript)
     try:
         freed = lookup.compactions(transcript, sidechain=bool(state.agent_id))

@@ -16,6 +16,8 @@ FEWEST = 2  # one step is an anecdote; from two on there is something to forecas
 STEADY_SAMPLES = 20
 LARGEST_GROWTH = 8_000  # one huge read says little about the steps to come
 USUAL_GROWTH, USUAL_STEPS = 800, 20  # tokens; as if so many usual steps had been seen as well
+MANY_STEPS = 50  # so many are far away: their number would not be acted on
+WIDEST = 6  # high to low
 RANGE = (0.55, 1.65)  # the truth lies between these multiples of the mean forecast 4 times in 5
 
 
@@ -83,30 +85,24 @@ def steps_left(
 
 
 def in_words(low: int | None, high: int | None, pace_ms: float | None = None) -> str:
-    """About so many to so many steps, and minutes; empty where nothing is known."""
-    if low is None or high is None:
+    """The steps left as one number, and the minutes they take; empty where nothing is known, or
+    where the range is so wide that a number would say nothing."""
+    if low is None or high is None or high > WIDEST * low + WIDEST:
         return ""
     if high < 1:
         return "less than one step"
-    if low < 1:
-        steps = f"up to {_plain(high)} step{'' if high == 1 else 's'}"
-    else:
-        steps = f"about {_span(_plain(low), _plain(high))} step{'' if high == 1 else 's'}"
-    return f"{steps}, {_duration(low * pace_ms, high * pace_ms)}" if pace_ms else steps
+    if low >= MANY_STEPS:
+        return f"more than {MANY_STEPS} steps"
+    steps = max(1, round((max(low, 0.5) * high) ** 0.5))  # as far from both ends
+    words = f"about {_plain(steps)} step{'' if steps == 1 else 's'}"
+    return f"{words}, {_duration(steps * pace_ms)}" if pace_ms else words
 
 
-def _span(low: str, high: str) -> str:
-    return high if low == high else f"{low}\u2013{high}"
-
-
-def _duration(low_ms: float, high_ms: float) -> str:
-    """In minutes, or in hours where both ends are long."""
-    if high_ms < 60_000:
+def _duration(ms: float) -> str:
+    minutes = int(ms / 60_000)
+    if minutes < 1:
         return "under a minute"
-    if low_ms >= 90 * 60_000:
-        return f"{_span(f'{low_ms / 3_600_000:.0f}', f'{high_ms / 3_600_000:.0f}')} h"
-    low, high = _plain(int(low_ms / 60_000)), _plain(int(high_ms / 60_000))
-    return f"{_span(low, high)} min" if int(low_ms / 60_000) else f"up to {high} min"
+    return f"{_plain(minutes)} min" if minutes < 90 else f"{minutes / 60:.0f} h"
 
 
 def _plain(steps: int) -> str:

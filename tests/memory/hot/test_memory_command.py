@@ -34,7 +34,7 @@ def test_every_change_can_be_undone_by_the_line_it_prints(here: Path) -> None:
     folder = Path(find_memory_folder(str(here)).path)
     added = run("add", "Prefer ruff", "--type", "feedback", "--body", "Ruff.")
     first = (folder / "prefer-ruff.md").read_bytes()
-    edited = run("edit", "prefer-ruff", "--body", "-", given="Ruff only.\n")
+    edited = run("add", "prefer-ruff", "--body", "-", given="Ruff only.\n")
     assert b"Ruff only." in (folder / "prefer-ruff.md").read_bytes()
     assert run(*_undo(edited.output)).exit_code == 0
     assert (folder / "prefer-ruff.md").read_bytes() == first
@@ -50,14 +50,10 @@ def test_every_change_can_be_undone_by_the_line_it_prints(here: Path) -> None:
 def test_it_lists_and_shows_for_people_and_programs(here: Path) -> None:
     run("add", "Prefer ruff", "--type", "feedback", "--body", "Ruff.\n\x1b[31mred")
     assert "prefer-ruff.md [feedback, ours] Prefer ruff: Ruff." in run("list").output
-    shown = run("show", "prefer-ruff").output
-    assert "Ruff." in shown
-    assert "\x1b" not in shown
-    [one] = json.loads(run("list", "--json").stdout)["topics"]
-    assert one["is_ours"]
-    assert json.loads(run("show", "prefer-ruff", "--json").stdout)["body"].startswith("Ruff.")
-    done = json.loads(run("edit", "prefer-ruff", "--description", "d", "--json").stdout)
-    assert done["did"] == "edited"
+    [topic] = json.loads(run("list", "--json").stdout)["topics"]
+    assert topic["is_ours"]
+    assert "edited" in run("add", "prefer-ruff", "--description", "d").output
+    assert "Prefer ruff: d" in run("list").output and "\x1b" not in run("list").output
 
 
 @pytest.mark.requirement("M3")
@@ -68,7 +64,8 @@ def test_with_the_database_gone_hot_memory_is_as_it_was(here: Path, own_home: Pa
     store.write_bytes(b"not a database")
     assert "Prefer ruff" in run("list").output
     store.unlink()
-    assert run("edit", "prefer-ruff", "--body", "Still here.").exit_code == 0
-    assert "Still here." in run("show", "prefer-ruff").output
+    assert run("add", "prefer-ruff", "--body", "Still here.").exit_code == 0
+    file = Path(find_memory_folder(str(here)).path) / "prefer-ruff.md"
+    assert "Still here." in file.read_text()
     assert not store.exists()
     assert run("retire", "prefer-ruff").exit_code == 0

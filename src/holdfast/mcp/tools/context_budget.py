@@ -72,7 +72,7 @@ def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     )
     words = f"pinned {one.id} for this {one.scope}, {one.author}"
     if asked.scope == "user":
-        confirm = f"holdfast budget pin {shlex.quote(one.text)} --user"
+        confirm = f"holdfast pin {shlex.quote(one.text)} --user"
         words += f"; for all projects the user confirms it in a terminal: {confirm}"
     return words, one._asdict()
 
