@@ -162,7 +162,7 @@ def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str,
     for task in now.tasks:
         tries = tries_of[task.id]
         state = DONE if task.done else _state(task.id, tries, at_work, hashes)
-        ids = [try_.session_id for try_ in tries]
+        ids = [attempt.session_id for attempt in tries]
         tasks.append(
             {"id": task.id, "title": task.title, "state": state, **_steps(task), "sessions": ids}
         )

@@ -123,8 +123,8 @@ def _correct(alike: Sequence[PastTask]) -> Correction:
 def find_kind(words: str) -> tuple[str, float]:
     """The word in the first line with the largest multiplier, and that; ("", 1.0) without one."""
     kinds = (kind.lower() for kind in _KIND.findall(words.partition("\n")[0]))
-    found = max(kinds, key=lambda kind: MULTIPLIERS[kind], default="")
-    return found, MULTIPLIERS.get(found, 1.0)
+    kind = max(kinds, key=lambda name: MULTIPLIERS[name], default="")
+    return kind, MULTIPLIERS.get(kind, 1.0)
 
 
 def apply_formula(chars: int, file_tokens: int, multiplier: float) -> int:

@@ -112,10 +112,10 @@ def _words(given: Fields, name: str) -> tuple[str, ...]:
     else:
         items = _text(given, name).split(",")
     words = (item.strip(_QUOTES) for item in items)
-    found = tuple(dict.fromkeys(word for word in words if word))
-    if value is not None and value != [] and not found:
+    listed = tuple(dict.fromkeys(word for word in words if word))
+    if value is not None and value != [] and not listed:
         raise BadPlan(f"{name} is empty", given.line, f"write `{name}: one, another` in one line")
-    return found
+    return listed
 
 
 def _size(given: Fields) -> int | None:

@@ -52,8 +52,8 @@ def _python_names(name: str, text: str) -> Iterator[str]:
     """The dotted names that a file imports, also as neighbours: scripts import those."""
     folder = PurePosixPath(name).parts[:-1]
     for names in _IMPORT.findall(text):
-        for one in names.split(","):
-            yield from _readings(folder, one.split()[0] if one.split() else "")
+        for name in names.split(","):
+            yield from _readings(folder, name.split()[0] if name.split() else "")
     for dots, module, names in _FROM.findall(text):
         above = folder[: len(folder) - len(dots) + 1]
         base = ".".join([*above, module]).strip(".") if dots else module

@@ -114,7 +114,7 @@ def _document(text: str) -> _Document:
 
 def _item(token: Token, inner: Sequence[Token]) -> _Item | None:
     """The list item, if the text of its first paragraph begins with a box."""
-    text = inner[1].content if [one.type for one in inner] == ["paragraph_open", "inline"] else ""
+    text = inner[1].content if [part.type for part in inner] == ["paragraph_open", "inline"] else ""
     match = _BOX.match(text)
     if match is None or token.map is None:
         return None
@@ -127,7 +127,7 @@ def _tasks_section(document: _Document) -> tuple[int, int]:
     for at, heading in enumerate(document.headings):
         if _TASKS_HEADING.fullmatch(heading.title):
             rest = document.headings[at + 1 :]
-            after = (one.line for one in rest if one.level <= heading.level)
+            after = (other.line for other in rest if other.level <= heading.level)
             end = next(after, len(document.lines))
             if any(heading.line < item.start < end for item in document.items):
                 return heading.line, end
@@ -138,8 +138,10 @@ def _check_sections(document: _Document) -> None:
     """Refuse a document of which fewer than half of the sections hold a task. Its sections are
     those of the highest level that has two headings or more."""
     levels = Counter(heading.level for heading in document.headings)
-    level = min((one for one, count in levels.items() if count > 1), default=0)
-    high = [(one.line, one.level) for one in document.headings if one.level <= level]
+    level = min((level for level, count in levels.items() if count > 1), default=0)
+    high = [
+        (heading.line, heading.level) for heading in document.headings if heading.level <= level
+    ]
     places = [item.start for item in document.items]
     held = list[bool]()
     for (start, own), (end, _) in pairwise([(0, 0), *high, (len(document.lines), 0)]):
@@ -157,7 +159,7 @@ def _title(headings: Sequence[_Heading], first: _Item) -> _Heading | None:
     if not headings or headings[0].line > first.start:
         return None
     title, *rest = headings
-    return title if all(one.level > title.level for one in rest) else None
+    return title if all(heading.level > title.level for heading in rest) else None
 
 
 class _Sections:
@@ -168,9 +170,9 @@ class _Sections:
         above: list[_Heading] = []
         for heading in headings:
             if heading is not title:
-                above = [*(one for one in above if one.level < heading.level), heading]
+                above = [*(other for other in above if other.level < heading.level), heading]
                 self._lines.append(heading.line)
-                self._paths.append(" > ".join(one.title for one in above))
+                self._paths.append(" > ".join(part.title for part in above))
 
     def at(self, line: int) -> str:
         return self._paths[bisect_left(self._lines, line) - 1]
@@ -221,17 +223,17 @@ def _outside(
 
 def _context(outside: Sequence[tuple[int, str]]) -> str:
     """The text around the tasks, without headings that stand above nothing but tasks."""
-    kept: list[str] = []
+    lines: list[str] = []
     for _, line in outside:
         if line.startswith("#"):
-            while kept and (kept[-1].startswith("#") or not kept[-1].strip()):
-                kept.pop()
-            if kept:
-                kept.append("")
-        kept.append(line.rstrip())
-    while kept and (kept[-1].startswith("#") or not kept[-1]):
-        kept.pop()
-    return "\n".join(kept).strip("\n")
+            while lines and (lines[-1].startswith("#") or not lines[-1].strip()):
+                lines.pop()
+            if lines:
+                lines.append("")
+        lines.append(line.rstrip())
+    while lines and (lines[-1].startswith("#") or not lines[-1]):
+        lines.pop()
+    return "\n".join(lines).strip("\n")
 
 
 def _find_lost_fields(outside: Sequence[tuple[int, str]], first: int) -> Iterator[str]:

@@ -59,7 +59,7 @@ class _Window:
         total = history.total_tokens(operation, mark.CHARS_PER_TOKEN)
         grown = 0
         if self.start is None:
-            typed = sum(len(one.text) for one in operation.before if isinstance(one, Prompt))
+            typed = sum(len(entry.text) for entry in operation.before if isinstance(entry, Prompt))
             self.start = max(0, sent - int(typed / mark.CHARS_PER_TOKEN))
         elif self.last is not None and total < self.last:
             grown = self.grown()

@@ -114,8 +114,8 @@ def _joins(
 ) -> bool:
     """Whether a piece goes into the same batch: it fits, it is of the same phase, and there are at
     most so many tasks of the plan."""
-    tokens = sum(one.estimate.tokens for one in chosen) + piece.estimate.tokens
-    tasks = {one.task.spec for one in (*chosen, piece)}
+    tokens = sum(other.estimate.tokens for other in chosen) + piece.estimate.tokens
+    tasks = {other.task.spec for other in (*chosen, piece)}
     if tokens > room.fresh_tokens or len(tasks) > room.specs:
         return False
     if chosen[0].task.phase != piece.task.phase:
@@ -130,14 +130,14 @@ def _runs_beside(chosen: Sequence[TaskPiece], piece: TaskPiece) -> bool:
     for none of the others and shares no file with them."""
     if not piece.task.parallel or piece.task.section != chosen[0].task.section:
         return False
-    names = {one.task.id for one in chosen}
-    paths = {path for one in chosen for path in one.task.all_paths}
+    names = {other.task.id for other in chosen}
+    paths = {path for other in chosen for path in other.task.all_paths}
     return names.isdisjoint(piece.task.depends) and paths.isdisjoint(piece.task.all_paths)
 
 
 def _batch(chosen: Pieces, room: PlanRoom, is_first: bool, side_by_side: bool) -> TaskBatch:
     """If the current session has less room than a fresh one, the upper end of a batch must fit."""
-    parallel = side_by_side and len(chosen) > 1 and all(one.task.parallel for one in chosen)
+    parallel = side_by_side and len(chosen) > 1 and all(piece.task.parallel for piece in chosen)
     fresh = TaskBatch(tuple(chosen), room.fresh_tokens, fresh=True, parallel=parallel)
     upper = fresh.tokens if room.now_tokens >= room.fresh_tokens else fresh.high_tokens
     if is_first and room.here and upper <= room.now_tokens:

@@ -63,7 +63,9 @@ def _steps(
         sized = replace(step, size_tokens=share) if takes_share else step
         pieces = split_task(sized, room_tokens, estimate, groups)
         if takes_share:
-            pieces = [replace(one, estimate=replace(one.estimate, inputs=SHARE)) for one in pieces]
+            pieces = [
+                replace(piece, estimate=replace(piece.estimate, inputs=SHARE)) for piece in pieces
+            ]
         for piece in pieces:
             waiting = replace(piece.task, depends=before, phase=task.phase, parallel=False)
             cut = piece.cut or step_of(task.title)

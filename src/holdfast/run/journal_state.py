@@ -135,22 +135,22 @@ class RunHistory:
 
     def coverage(self) -> dict[tuple[str, str], frozenset[str] | None]:
         """By task and hash: the files that are done; None if the whole task is."""
-        found: dict[tuple[str, str], frozenset[str] | None] = {}
-        for share in (share for one in self.done for share in one.done_shares):
+        files: dict[tuple[str, str], frozenset[str] | None] = {}
+        for share in (share for session in self.done for share in session.done_shares):
             key = (share.id, share.hash)
-            before = found.get(key, frozenset())
+            before = files.get(key, frozenset())
             whole = share.files is None or before is None
-            found[key] = None if whole else (before or frozenset()) | set(share.files or ())
-        return found
+            files[key] = None if whole else (before or frozenset()) | set(share.files or ())
+        return files
 
     def spread(self) -> dict[tuple[str, str], tuple[str, ...]]:
         """By task and hash: the files of its patterns, fixed when its first part started."""
-        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        files: dict[tuple[str, str], tuple[str, ...]] = {}
         for share in (
             share for session in self.sessions for share in session.shares if share.of_files
         ):
-            found.setdefault((share.id, share.hash), share.of_files)
-        return found
+            files.setdefault((share.id, share.hash), share.of_files)
+        return files
 
     def half_done(self, shares: Sequence[TaskShare]) -> SessionRecord | None:
         """The last session that had some of this work, if it did not finish it."""

@@ -226,8 +226,8 @@ def find_transcript(session_id: str) -> Path | None:
     noted = window_state.load(places.window(session_id)).transcript
     if noted and Path(noted).is_file():
         return Path(noted)
-    found = transcripts_folder().glob(f"*/{places.plain(session_id)}.jsonl")
-    return next((path for path in found if path.is_file()), None)
+    paths = transcripts_folder().glob(f"*/{places.plain(session_id)}.jsonl")
+    return next((path for path in paths if path.is_file()), None)
 
 
 def save_checkpoint(
@@ -261,11 +261,11 @@ def compose_brief(session_id: str, tokens: int) -> str:
     state, folder = for_transcript(path, session_id, "")
     try:
         facts = storage.read_on(state, folder)
-        found = window_brief.compose_brief(state, folder, facts, tokens)
+        brief = window_brief.compose_brief(state, folder, facts, tokens)
     except Exception as error:  # a transcript may hold anything: the batch then starts without it
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {describe(error)}")
         return ""
-    return found.text if found.lines else ""
+    return brief.text if brief.lines else ""
 
 
 def quote_summary(summary: str) -> str:

@@ -132,7 +132,9 @@ def _write(data: bytes) -> None:
 
 def find_processes(session_id: str) -> set[psutil.Process]:
     """The processes that a session started, except this one."""
-    return {one for one in psutil.process_iter() if _is_of(one, session_id)} - {psutil.Process()}
+    return {process for process in psutil.process_iter() if _is_of(process, session_id)} - {
+        psutil.Process()
+    }
 
 
 def _is_of(process: psutil.Process, session_id: str) -> bool:
