@@ -104,12 +104,8 @@ class CodingAgent(NamedTuple):
 
 
 HOOKS = "hooks/hooks.json"
-HISTORY = "history: `status --all`, `brief`, `lost`, `replay`, `search`"
-LIVE = (
-    "alerts",
-    "checkpoint before a compaction, brief in the next request after it",
-    "dashboard, from the first hook on",
-)
+HISTORY = "history: `status --all`, `brief`, `lost`, `replay`, `search`, dashboard"
+LIVE = ("alerts", "checkpoint before a compaction, brief in the next request after it")
 CLAUDES = (
     "status line",
     "subagents' windows",

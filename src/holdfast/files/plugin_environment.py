@@ -30,7 +30,10 @@ BEGINS = (
     "its lock file from your package index into {data}: for speed, its commands, search and the "
     "dashboard."
 )
-ENDED = "Holdfast's environment is complete: its commands, search and the dashboard work now."
+ENDED = (
+    "Holdfast's environment is complete: its commands, search and the dashboard work now, and the "
+    "model's tools from the next session on."
+)
 FAILED = (
     "Holdfast could not build its environment: {words}. It still restores your words after a "
     "compaction; its commands, search and the dashboard are missing. A new session tries again; "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.wire import mark, places, result_size, scan, spool, tail
+from holdfast.wire import mark, places, result_size, scan, spool, tail, translate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +35,12 @@ class Moment:
 
     def __init__(self, payload: dict[str, Any], now_ms: int) -> None:
         agent_id = scan.text_of(payload, "agent_id")
-        main_path = scan.text_of(payload, "transcript_path")
+        session_id = scan.text_of(payload, "session_id")
+        main_path = scan.text_of(payload, "transcript_path") or translate.path_of(session_id)
         self.deadline = float("inf")  # for reading a transcript, by `time.monotonic`
         self.payload = payload
         self.now_ms = now_ms
-        self.folder = places.window(scan.text_of(payload, "session_id") or "unknown", agent_id)
+        self.folder = places.window(session_id or "unknown", agent_id)
         self.transcript = places.transcript(main_path, agent_id)
         self.mark = mark.load(self.folder)
         density = self.mark.density if self.mark else mark.CHARS_PER_TOKEN

@@ -1,10 +1,12 @@
 """Lines of Copilot, as Claude Code would have written them: the one place that knows their form.
 
-Its log has lines `{type, data, timestamp}`, and its name is the folder it lies in. Nothing is
-imported: the hook's reader of a transcript's end uses it too.
+Its log has lines `{type, data, timestamp}`, and its name is the folder it lies in. Nothing that
+costs is imported: the hook's reader of a transcript's end uses it too.
 """
 
 from __future__ import annotations
+
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +27,13 @@ def is_copilot(path: str) -> bool:
     """Whether the file's place is that of a session of Copilot."""
     parts = path.rsplit("/", 3)
     return parts[-1] == NAME and parts[-3:-2] == [ABOVE]
+
+
+def path_of(session_id: str) -> str:
+    """The log of a session; empty if there is none. Most events do not name it."""
+    home = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")
+    path = f"{home}/{ABOVE}/{session_id}/{NAME}"
+    return path if session_id and "/" not in session_id and os.path.exists(path) else ""
 
 
 class CopilotTranslator:
