@@ -110,7 +110,7 @@ def find_scoped_rules(project: str, environ: Mapping[str, str]) -> Iterator[Inst
 def read_excludes(project: str, environ: Mapping[str, str]) -> list[str]:
     """`claudeMdExcludes` of the settings files: patterns of paths that are not loaded."""
     found: list[str] = []
-    for settings in settings_files.read_all(project, environ):
+    for _, settings in settings_files.read_by_file(project, environ):
         given = settings.get("claudeMdExcludes")
         found += [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
     return found

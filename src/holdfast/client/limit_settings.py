@@ -106,7 +106,7 @@ def read(
     if agent.version:
         return LimitSettings(compact_at=agent.own_limit(environ))
     found = LimitSettings()
-    for settings in settings_files.read_all(project, environ):
+    for _, settings in settings_files.read_by_file(project, environ):
         found = _from_settings(found, settings)
     found = _from_environ(_from_command_line(found, command_line), environ)
     model = _find_option(command_line, "--model")[:MAX_MODEL_CHARS] or found.model

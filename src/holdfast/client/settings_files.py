@@ -52,16 +52,10 @@ def _settings_paths(project: str, environ: Mapping[str, str]) -> list[str]:
     return files + [f"{folder}/managed-settings.json" for folder in managed]
 
 
-def read_all(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
-    """The content of each file, weakest first. Files that cannot be read are skipped."""
-    for _, value in read_by_file(project, environ):
-        yield value
-
-
 def read_by_file(
     project: str, environ: Mapping[str, str]
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """The path and the content of each file."""
+    """The path and the content of each file, weakest first, without unreadable files."""
     for path in _settings_paths(project, environ):
         try:
             with os.fdopen(places.open_regular(path), "rb") as file:

@@ -145,9 +145,7 @@ def _forecast(state: State, room: int) -> dict[str, Any]:
 
 def _model(payload: dict[str, Any]) -> str:
     """The model's display name."""
-    model = payload.get("model")
-    if not isinstance(model, dict):
-        return ""
+    model = _part(payload, "model")
     return inert(scan.text_of(model, "display_name") or scan.text_of(model, "id"), MOST_MODEL)
 
 
@@ -165,8 +163,7 @@ def _colour(zone: str, text: str) -> str:
 def _note(folder: str, payload: dict[str, Any]) -> None:
     if not scan.text_of(payload, "session_id"):
         return  # tried by hand: there is no window to note anything of
-    window = payload.get("context_window")
-    size = window.get("context_window_size") if isinstance(window, dict) else None
+    size = _part(payload, "context_window").get("context_window_size")
     if not isinstance(size, int) or isinstance(size, bool) or not 0 < size < tail.MOST_TOKENS:
         return
     Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -181,19 +178,16 @@ def _note(folder: str, payload: dict[str, Any]) -> None:
 
 def _client_tokens(payload: dict[str, Any]) -> int:
     """Claude Code's own count; 0 before the first answer and right after a compaction."""
-    window = payload.get("context_window")
-    if not isinstance(window, dict):
-        return 0
+    window = _part(payload, "context_window")
     counts = [window.get("total_input_tokens"), window.get("total_output_tokens")]
     return sum(n for n in counts if type(n) is int and 0 <= n < tail.MOST_TOKENS)
 
 
 def _edge_tokens(payload: dict[str, Any], used: int) -> int:
     """The limit before any hook has recorded one, from the model and the settings."""
-    model, window = payload.get("model"), payload.get("context_window")
-    size = window.get("context_window_size") if isinstance(window, dict) else None
+    size = _part(payload, "context_window").get("context_window_size")
     found = compaction_limit.find(
-        scan.text_of(model, "id") if isinstance(model, dict) else "",
+        scan.text_of(_part(payload, "model"), "id"),
         scan.text_of(payload, "version"),
         limit_settings.read(_project(payload)),
         used_tokens=used,
@@ -203,9 +197,13 @@ def _edge_tokens(payload: dict[str, Any], used: int) -> int:
 
 
 def _project(payload: dict[str, Any]) -> str:
-    workspace = payload.get("workspace")
-    project = scan.text_of(workspace, "project_dir") if isinstance(workspace, dict) else ""
+    project = scan.text_of(_part(payload, "workspace"), "project_dir")
     return project or os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")
+
+
+def _part(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    value = payload.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def run_user_line(command: str, data: bytes) -> str:
