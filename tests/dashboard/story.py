@@ -168,8 +168,9 @@ def _atlas(home: Path) -> StorySession:
     one.says("Yes, the same hash. The numbers in bench/memory.md can be compared.")
     one.prompt("Use an arena for glyph runs, then run the budget tests")
     one.ticks(1, "in_progress")
+    one.works(int(EDGE * 0.76), 78, 39)
     one.call("Bash", {"command": "cargo test budget"}, failed, failed=True)
-    one.works(int(EDGE * 0.77), 80, 40)
+    one.works(int(EDGE * 0.77), 2, 1)
     one.alerts_at(0.77, "advisory", "orange")
     one.saves("monitor")
     one.now_ms = int(time.time() * 1000) - START_MS - 9_000
