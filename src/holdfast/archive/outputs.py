@@ -85,12 +85,12 @@ def prune(days: float, most_bytes: int, now: float) -> int:
 
 
 def _list_outputs() -> list[tuple[float, int, str]]:
-    found = []
+    outputs = []
     for output_id in find_ids("out-"):
         with suppress(OSError):
             about = os.lstat(_path(output_id))
-            found.append((about.st_mtime, about.st_size, _path(output_id)))
-    return found
+            outputs.append((about.st_mtime, about.st_size, _path(output_id)))
+    return outputs
 
 
 def _path(output_id: str) -> str:

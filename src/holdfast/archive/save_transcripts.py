@@ -194,7 +194,7 @@ def _first_request(lines: list[bytes]) -> str:
 
 def _sessions() -> list[_Found]:
     """The client's, newest first; links are not followed."""
-    found = []
+    listed = []
     root = transcripts_folder()
     for project in _entries(root):
         if not project.is_dir(follow_symlinks=False):
@@ -203,8 +203,8 @@ def _sessions() -> list[_Found]:
             if _is_transcript(entry) and not transcripts.was_removed(entry.path):
                 agents = [str(path) for _, path in subagent_files(entry.path)]
                 files = (entry.path, *agents)
-                found.append(_Found(max(places.modified_ms(file) / 1000 for file in files), files))
-    return sorted(found, reverse=True)
+                listed.append(_Found(max(places.modified_ms(file) / 1000 for file in files), files))
+    return sorted(listed, reverse=True)
 
 
 def _is_transcript(entry: os.DirEntry[str]) -> bool:

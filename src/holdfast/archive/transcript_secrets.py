@@ -35,8 +35,8 @@ class Cleaner:
 
     def _hear(self, texts: Iterable[str]) -> None:
         self._known.hear((0, text) for text in texts)
-        bare = [one for one in self._known.bare.items() if is_known_bare(one[0])][:MOST_BARE]
-        self._bare = dict(sorted(bare, key=lambda one: -len(one[0])))  # one may contain another
+        bare = [pair for pair in self._known.bare.items() if is_known_bare(pair[0])][:MOST_BARE]
+        self._bare = dict(sorted(bare, key=lambda pair: -len(pair[0])))  # one may contain another
         self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
     def without(self, lines: Sequence[bytes]) -> list[bytes]:

@@ -74,10 +74,10 @@ def read_header(path: str) -> CopyHeader | None:
     if data[:3] != GZIP_MAGIC or len(data) < _FIXED or data[12:14] != _NAME:
         return None
     try:
-        found = json.loads(data[_FIXED : _FIXED + int.from_bytes(data[14:16], "little")])
-        if found["version"] != VERSION:
+        header = json.loads(data[_FIXED : _FIXED + int.from_bytes(data[14:16], "little")])
+        if header["version"] != VERSION:
             return None
-        return CopyHeader(**{name: found[name] for name in CopyHeader._fields})
+        return CopyHeader(**{name: header[name] for name in CopyHeader._fields})
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
@@ -142,18 +142,18 @@ def is_gone(session: ArchivedSession) -> bool:
 def sessions(project_folder: str = "") -> list[ArchivedSession]:
     """All of them, or those of one folder of the client's, newest first."""
     names = [project_folder] if project_folder else names_in(folder())
-    found = [one for name in names for one in _of_project(f"{folder()}/{name}")]
-    return sorted(found, key=lambda one: one.changed, reverse=True)
+    copies = [copy for name in names for copy in _of_project(f"{folder()}/{name}")]
+    return sorted(copies, key=lambda copy: copy.changed, reverse=True)
 
 
 def find_session(start: str) -> ArchivedSession:
     """The one session whose id begins with `start`."""
-    found = [session for session in sessions() if start and session.id.startswith(start)]
-    if len({one.id for one in found}) > 1:
-        raise SeveralTranscripts(f"{len(found)} archived sessions begin with {start[:80]!r}")
-    if not found:
+    matches = [session for session in sessions() if start and session.id.startswith(start)]
+    if len({match.id for match in matches}) > 1:
+        raise SeveralTranscripts(f"{len(matches)} archived sessions begin with {start[:80]!r}")
+    if not matches:
         raise NoArchivedTranscript(f"no archived session begins with {start[:80]!r}")
-    return found[0]
+    return matches[0]
 
 
 def prune(most_bytes: int) -> float:
@@ -245,10 +245,10 @@ def damage(path: str) -> str:
     about = read_header(path)
     if about is None:
         return "it is damaged, or of another version of Holdfast"
-    found, is_damaged = _whole_lines(path)
-    if found == about.lines and not is_damaged:
+    whole, is_damaged = _whole_lines(path)
+    if whole == about.lines and not is_damaged:
         return ""
-    return f"it is damaged: {min(found, about.lines):,} of {about.lines:,} lines can be read"
+    return f"it is damaged: {min(whole, about.lines):,} of {about.lines:,} lines can be read"
 
 
 def is_empty(path: str) -> bool:
@@ -259,14 +259,14 @@ def is_empty(path: str) -> bool:
 def damaged_copies(seconds: float) -> list[str]:
     """What is wrong with each damaged copy, as far as the time allows. Copies whose source is gone
     are checked first."""
-    give_up, found = time.monotonic() + seconds, list[str]()
+    give_up, troubles = time.monotonic() + seconds, list[str]()
     for session in sorted(sessions(), key=is_gone, reverse=True):
         for path in session.files:
             if time.monotonic() > give_up:
-                return found
+                return troubles
             if words := damage(path):
-                found.append(f"the archived {path}: {words}")
-    return found
+                troubles.append(f"the archived {path}: {words}")
+    return troubles
 
 
 def _whole_lines(path: str, most: int = -1) -> tuple[int, bool]:

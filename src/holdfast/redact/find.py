@@ -89,16 +89,16 @@ def which_are_clean(texts: Sequence[str]) -> list[bool]:
     """Return for each text whether it is clean. All short ones are searched at once; those in
     which that finds something are searched alone, because one that ends in `password:` takes the
     next one for a secret."""
-    found = find(BETWEEN.join(text for text in texts if len(text) < LONG_CHARS))
+    findings = find(BETWEEN.join(text for text in texts if len(text) < LONG_CHARS))
     clean, at, next_ = [], 0, 0
     for text in texts:
         if len(text) >= LONG_CHARS:
             clean.append(not find(text))
             continue
         end = at + len(text)
-        while next_ < len(found) and found[next_].end <= at:
+        while next_ < len(findings) and findings[next_].end <= at:
             next_ += 1
-        is_suspect = next_ < len(found) and found[next_].start < end
+        is_suspect = next_ < len(findings) and findings[next_].start < end
         clean.append(not is_suspect or not find(text))
         at = end + len(BETWEEN)
     return clean
@@ -169,13 +169,13 @@ def redact_answer(question: str, answer: str) -> str:
     """Redact the answer if its question asks for a secret, as in "What is the admin password?"."""
     for before, after in ((f'"{question}"="', '"'), (f"{question}\n", "")):
         start, end = len(before), len(before) + len(answer)
-        found = [
+        within = [
             SecretFinding(one.kind, one.start - start, min(one.end, end) - start)
             for one in find(before + answer + after)
             if start <= one.start < end
         ]
-        if found:
-            return replace_findings(answer, found)
+        if within:
+            return replace_findings(answer, within)
     return answer
 
 

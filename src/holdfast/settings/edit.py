@@ -118,7 +118,7 @@ def _with_line(text: str, name: str, line: str) -> str:
     """In place of the line that is there, else before the first table, else at the end."""
     table = re.search(r"(?m)^[ \t]*\[", text)
     top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
-    found, count = re.subn(rf"(?m)^[ \t]*{name}[ \t]*=[^\n]*$", lambda _: line, top)
+    changed, count = re.subn(rf"(?m)^[ \t]*{name}[ \t]*=[^\n]*$", lambda _: line, top)
     if not count:
-        found = f"{top}\n{line}\n" if top and not top.endswith("\n") else f"{top}{line}\n"
-    return found + rest
+        changed = f"{top}\n{line}\n" if top and not top.endswith("\n") else f"{top}{line}\n"
+    return changed + rest

@@ -81,17 +81,17 @@ class GivenValue(NamedTuple):
 
 def overruled_values(project: str, loaded: Settings) -> dict[str, list[GivenValue]]:
     """By setting: the values that do not hold because another place is stronger, weakest first."""
-    found = {one.name: [GivenValue(one.default, "default")] for one in TABLE}
+    values_by_name = {one.name: [GivenValue(one.default, "default")] for one in TABLE}
     preset = str(loaded.values["preset"])
     for name, share in PRESETS[preset].items():
-        found[name].append(GivenValue(share, f"preset {preset}"))
+        values_by_name[name].append(GivenValue(share, f"preset {preset}"))
     for name, value, origin in _values(project, os.environ, {}, []):
         fitted = _fit(name, value, origin, [])
         if fitted is not None:
-            found[name].append(GivenValue(fitted, origin, line_of(origin, name)))
+            values_by_name[name].append(GivenValue(fitted, origin, line_of(origin, name)))
     return {
         name: [one for one in values if one.origin != loaded.origins[name]]
-        for name, values in found.items()
+        for name, values in values_by_name.items()
     }
 
 
@@ -162,7 +162,7 @@ def _as(setting: Setting, value: object) -> Value | None:
     if setting.is_names:
         return value if isinstance(value, str) and _are_names(value) else None
     if setting.is_text:
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
             value = "\n".join(value)
         return value if isinstance(value, str) and len(value) <= MOST_CHARS else None
     if setting.choices:

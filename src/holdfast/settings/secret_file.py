@@ -86,9 +86,9 @@ class SecretFile:
 
 def read_or_create(path: Path) -> str:
     """The secret in a file; a new one is made if there is none. Of two that make it, one wins."""
-    found = read(path)
-    if found:
-        return found
+    secret = read(path)
+    if secret:
+        return secret
     import secrets
 
     try:

@@ -16,7 +16,7 @@ def parse(text: str) -> Tariff:
     for row in text.split(";"):
         model, *rest = row.split()[:5] or [""]
         with suppress(ValueError):
-            numbers = tuple(float(one) for one in rest)
+            numbers = tuple(float(number) for number in rest)
             if model and len(numbers) == 4 and min(numbers) >= 0:
                 tariff[model] = numbers
     return tariff

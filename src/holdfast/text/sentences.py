@@ -114,15 +114,15 @@ def within(phrases: Iterable[str], text: str) -> bool:
 
 def sentences(text: str) -> list[str]:
     """All sentences of a text, outside code fences and quoted lines."""
-    found: list[str] = []
+    parts: list[str] = []
     in_code = False
     for line in text.splitlines():
         line = line.strip()
         if line.startswith("```"):
             in_code = not in_code
         elif line and not in_code and not line.startswith(_QUOTED):
-            found += split(line.lstrip("-*• \t"))
-    return found
+            parts += split(line.lstrip("-*• \t"))
+    return parts
 
 
 def last_sentences(text: str, most: int) -> str:
@@ -137,13 +137,13 @@ def last_sentences(text: str, most: int) -> str:
 
 def split(line: str) -> list[str]:
     """The sentences of one line."""
-    found, start = [], 0
+    sentences, start = [], 0
     for end in (_END_PLAIN if line.isascii() else _END.pattern).finditer(line):
         if line[end.start()] != "." or _ends(line, start, end.start(), end.end()):
-            found.append(line[start : end.end()].strip())
+            sentences.append(line[start : end.end()].strip())
             start = end.end()
-    found.append(line[start:].strip())
-    return [part for part in found if part]
+    sentences.append(line[start:].strip())
+    return [part for part in sentences if part]
 
 
 def _ends(line: str, start: int, dot: int, after: int) -> bool:

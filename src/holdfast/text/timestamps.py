@@ -17,10 +17,10 @@ def to_iso(moment: datetime) -> str:
 
 def from_iso(text: str) -> datetime:
     """Parse exactly what `to_iso` writes; ValueError otherwise. No strptime: it loads `locale`."""
-    found = datetime.fromisoformat(text)
-    if found.tzinfo is None or to_iso(found) != text:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None or to_iso(moment) != text:
         raise ValueError(f"not a time we write: {text!r}")
-    return found.astimezone(UTC)
+    return moment.astimezone(UTC)
 
 
 def stamp(moment: datetime) -> str:

@@ -16,8 +16,12 @@ _LEAD = re.compile(r"^(?:implement (?:the following|this) plan\b|plan:)[\s:.-]*"
 def title_of(prompt: str) -> str:
     """Return the first paragraph or heading that says something; what a client puts before a plan
     says nothing."""
-    found = (_LEAD.sub("", paragraph) for paragraph in _paragraphs(_TAG.sub(" ", prompt[:20_000])))
-    title = next((one for one in found if any(map(str.isalnum, one))), prompt)
+    candidates = (
+        _LEAD.sub("", paragraph) for paragraph in _paragraphs(_TAG.sub(" ", prompt[:20_000]))
+    )
+    title = next(
+        (candidate for candidate in candidates if any(map(str.isalnum, candidate))), prompt
+    )
     return clip(" ".join(title.split()), MOST_CHARS)
 
 

@@ -156,8 +156,8 @@ class ToolUse(Block, frozen=True, gc=False, tag="tool_use"):
     @property
     def input(self) -> dict[str, Any]:
         """What the tool was called with; empty when it is not an object."""
-        found = decoded(self.raw_input)
-        return found if isinstance(found, dict) else {}
+        value = decoded(self.raw_input)
+        return value if isinstance(value, dict) else {}
 
 
 class ToolResult(Block, frozen=True, gc=False, tag="tool_result"):
@@ -212,11 +212,11 @@ def words_within(raw: msgspec.Raw) -> list[str]:
     return _words(decoded(raw), depth=4)
 
 
-def _words(found: object, depth: int) -> list[str]:
-    if isinstance(found, str):
-        return [found]
-    if depth and isinstance(found, list):
-        return [word for part in found for word in _words(part, depth - 1)]
-    if depth and isinstance(found, dict):
-        return _words(found.get("text", found.get("content")), depth - 1)
+def _words(content: object, depth: int) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    if depth and isinstance(content, list):
+        return [word for part in content for word in _words(part, depth - 1)]
+    if depth and isinstance(content, dict):
+        return _words(content.get("text", content.get("content")), depth - 1)
     return []

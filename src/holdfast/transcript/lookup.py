@@ -37,8 +37,8 @@ def session_id(path: Path) -> str:
     """Return the session id of the last lines: a resumed session may begin with lines of the one
     before."""
     start = max(0, path.stat().st_size - END_BYTES)
-    found = [entry.session_id for entry in read(path, start=start) if entry.session_id]
-    return found[-1] if found else ""
+    ids = [entry.session_id for entry in read(path, start=start) if entry.session_id]
+    return ids[-1] if ids else ""
 
 
 def has_lines(path: Path) -> bool:

@@ -169,12 +169,12 @@ def _system_entry(offset: int, line: TranscriptLine, data: bytes) -> Boundary | 
 
 
 def _attachment(offset: int, line: TranscriptLine, data: bytes) -> Attachment | None:
-    found = decoded(line.attachment)
-    if not isinstance(found, dict):
+    attachment = decoded(line.attachment)
+    if not isinstance(attachment, dict):
         return None
-    kind = found.get("type")
+    kind = attachment.get("type")
     if not isinstance(kind, str):
-        kind = "queued_command" if "prompt" in found else ""
+        kind = "queued_command" if "prompt" in attachment else ""
     return Attachment(offset, line, kind)
 
 

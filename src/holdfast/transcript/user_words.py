@@ -96,9 +96,9 @@ def find_words(texts: Sequence[str], author: Author = "") -> Words:
     mark that brings what another agent sent may hold words of anybody."""
     if author == "other":
         return Words()
-    found = [_judge(_shortened(text), author, is_alone=len(texts) == 1) for text in texts]
-    typed = "\n".join(one.typed for one in found if one.typed)
-    unsure = tuple(text for one in found for text in one.unsure)
+    verdicts = [_judge(_shortened(text), author, is_alone=len(texts) == 1) for text in texts]
+    typed = "\n".join(verdict.typed for verdict in verdicts if verdict.typed)
+    unsure = tuple(text for verdict in verdicts for text in verdict.unsure)
     if typed and author != "user" and any(map(_AGENT_LINE.pattern.match, texts)):
         return Words("", (typed, *unsure))
     return Words(typed, unsure)
@@ -172,7 +172,7 @@ def _without_head(text: str, is_marked: bool) -> tuple[str, list[str]]:
         return "", [*unsure, _RESULT_NOTE.pattern.sub("", rest)]
     # A block may hold the closing tag of one before it: then the rest begins within that block.
     opened = set(_NAMES.pattern.findall(text[:at]))
-    ends = [one.end() for one in _CLOSED.pattern.finditer(rest) if one[1] in opened]
+    ends = [tag.end() for tag in _CLOSED.pattern.finditer(rest) if tag[1] in opened]
     inside = ends[-1] if ends else 0
     return rest[inside:].strip(), [*unsure, rest[:inside]]
 
@@ -183,9 +183,11 @@ def _before_client_lines(text: str) -> tuple[str, str]:
     if _AGENT_LINE.pattern.search(text):
         return "", text
     last = {name: text.rfind(f"</{name}>") for name in set(_CLIENT_LINE.pattern.findall(text))}
-    blocks = (one for one in _CLIENT_LINE.pattern.finditer(text) if one.end() < last[one[1]])
-    found = filter(None, (next(blocks, None), _BY_HOOK.pattern.search(text)))
-    at = min((one.start() for one in found), default=len(text))
+    blocks = (
+        frame for frame in _CLIENT_LINE.pattern.finditer(text) if frame.end() < last[frame[1]]
+    )
+    frames = filter(None, (next(blocks, None), _BY_HOOK.pattern.search(text)))
+    at = min((frame.start() for frame in frames), default=len(text))
     return text[:at].strip(), text[at:]
 
 
@@ -199,11 +201,11 @@ def without_briefs(text: str) -> str:
     """Return the text without what Holdfast itself restored: quoted again, it would grow with
     each session. A fence that is not closed stays, and so does one that is only mentioned."""
     kept, at = [], 0
-    while found := _BRIEF.pattern.search(text, at) if "<holdfast-brief" in text else None:
-        end = text.find(_BRIEF_ENDS, found.end() - 1)
+    while brief := _BRIEF.pattern.search(text, at) if "<holdfast-brief" in text else None:
+        end = text.find(_BRIEF_ENDS, brief.end() - 1)
         if end < 0:
             break
-        kept.append(text[at : found.start()])
+        kept.append(text[at : brief.start()])
         at = end + len(_BRIEF_ENDS)
     return "".join([*kept, text[at:]])
 

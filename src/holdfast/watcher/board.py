@@ -128,9 +128,11 @@ class BoardWriter:
 
 def _refusal(seen: Glance) -> str:
     """Why the board would refuse these names. One refused message would block all others."""
-    found = seen.found
+    transcript = seen.found
     try:
-        clean_text.check_names(session_id=found.session_id, agent_id=found.agent_id or None)
+        clean_text.check_names(
+            session_id=transcript.session_id, agent_id=transcript.agent_id or None
+        )
     except Refused as error:
         return str(error)
     return "" if is_utf8(seen.project) else "its project must be text in UTF-8"
@@ -142,17 +144,17 @@ def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:
 
 
 def _row(seen: Glance, why: str, checkpoint: str, now_ms: int) -> Row:
-    found, name = seen.found, Path(checkpoint).stem
+    transcript, name = seen.found, Path(checkpoint).stem
     words = f"checkpoint {name} is saved ({why}, {seen.used_in_words}); go on"
     content = {"type": TOPIC, "reason": why, "checkpoint": name, "message": words}
-    content |= {"session_id": found.session_id, "agent_id": found.agent_id}
+    content |= {"session_id": transcript.session_id, "agent_id": transcript.agent_id}
     row = messages.draft(
         FROM,
         TOPIC,
         content,
         now_ms,
-        to_agent=found.agent_id or found.session_id,
+        to_agent=transcript.agent_id or transcript.session_id,
         ttl_seconds=MESSAGE_TTL_SECONDS,
         project_id=projects.id_of(seen.project),
     )
-    return row | {"id": ids.make_id(TOPIC, found.session_id, found.agent_id, name)}
+    return row | {"id": ids.make_id(TOPIC, transcript.session_id, transcript.agent_id, name)}

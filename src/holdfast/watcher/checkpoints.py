@@ -47,7 +47,9 @@ def reason(seen: Glance, now_ms: int) -> str:
 
 def sort(due: Iterable[DueCheckpoint]) -> list[DueCheckpoint]:
     """The fullest windows first, then those that are due because of the time worked."""
-    return sorted(due, key=lambda one: (one.reason.startswith("active"), -one.glance.used_ratio))
+    return sorted(
+        due, key=lambda window: (window.reason.startswith("active"), -window.glance.used_ratio)
+    )
 
 
 def choose_per_project(

@@ -156,15 +156,19 @@ def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
 
     A restarted session has none: they ended with their process.
     """
-    found: dict[str, SpoolLine] = {}
+    running: dict[str, SpoolLine] = {}
     for line in lines:
         if line.event == "SubagentStart":
-            found[line.tool_use_id] = line
+            running[line.tool_use_id] = line
         elif line.event == "SubagentStop":
-            found.pop(line.tool_use_id, None)
+            running.pop(line.tool_use_id, None)
         elif line.event == "SessionStart" and not line.flags.startswith("compacting"):
-            found.clear()
-    return {one: line.tool for one, line in found.items() if now_ms - line.ms < LIVE_MS}
+            running.clear()
+    return {
+        tool_use_id: line.tool
+        for tool_use_id, line in running.items()
+        if now_ms - line.ms < LIVE_MS
+    }
 
 
 def failed_tools(lines: Sequence[SpoolLine]) -> list[str]:
