@@ -70,9 +70,19 @@ def _project_of_folder(folder: str) -> str:
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     """Return (project, transcript) by session, as its hooks noted them."""
-    names = names_in(places.windows())
-    found = {name: _read_state(f"{places.windows()}/{name}/main/state.json") for name in names}
+    found = {}
+    for name in names_in(places.windows()):
+        path = f"{places.windows()}/{name}/main/state.json"
+        stamp = locations.stamp(path)
+        if path not in _states or _states[path][0] != stamp:
+            _states[path] = stamp, *_read_state(path)
+        found[name] = _states[path][1:]
     return {name: told for name, told in found.items() if told[0]}
+
+
+_states: dict[
+    str, tuple[str, str, str]
+] = {}  # stamp, project and transcript: one search asks thrice
 
 
 def _of_others() -> Iterator[tuple[str, str]]:
