@@ -144,14 +144,11 @@ class Index(ABC):
             if state == since:
                 base = number * POSITIONS
                 self._replace(ask, base, (base + span[0], base + span[1]), items)
-                self._note_state(ask, number, until)
+                query = f"UPDATE {self.sources} SET state = :state WHERE number = :number"
+                ask(query, state=until, number=number)
             return state == since
 
         return self.write(change)
-
-    def _note_state(self, ask: Statement, number: int, state: str) -> None:
-        query = f"UPDATE {self.sources} SET state = :state WHERE number = :number"
-        ask(query, state=state, number=number)
 
     def _replace(self, ask: Statement, base: int, span: Span, items: Sequence[Item]) -> None:
         query = (

@@ -62,7 +62,8 @@ def sync_index(index: Index, *, seconds: float = 0.0, report: Report = report_no
     known = index.states()
     listed = {one.key: one for one in sources(index.project)}
     forgotten = sum(index.forget(key) for key in known.keys() - listed.keys())
-    changed = [one for one in listed.values() if _stamp_and_state(known, one)[0] != one.stamp]
+    read_to_end = {key: state.partition("\n")[0] for key, state in known.items()}
+    changed = [one for one in listed.values() if read_to_end.get(one.key) != one.stamp]
     done = IndexSync(index.project, forgotten=forgotten)
     for number, source in enumerate(changed):
         if time.monotonic() > give_up:
@@ -70,12 +71,6 @@ def sync_index(index: Index, *, seconds: float = 0.0, report: Report = report_no
         report(number, len(changed) - number)
         done = _read_source(index, source, known.get(source.key, ""), done, give_up)
     return done
-
-
-def _stamp_and_state(known: dict[str, str], source: MemorySource) -> tuple[str, str]:
-    """Return the stamp of a source when it was read to its end, and how far it was read."""
-    stamp, _, state = known.get(source.key, "").partition("\n")
-    return stamp, state
 
 
 def is_empty(project: str) -> bool:
