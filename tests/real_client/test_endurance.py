@@ -58,12 +58,6 @@ def test_after_uninstall_the_home_is_that_of_the_client_alone(played: Played) ->
     assert differences(played.ours, played.alone) == []
 
 
-@pytest.mark.requirement("B2")
-def test_the_client_alone_keeps_less(played: Played) -> None:
-    assert len(played.alone.seen) == len(played.ours.seen) > 20
-    assert _kept(played.alone) < _kept(played.ours)
-
-
 def test_the_client_alone_loses_every_rule_and_every_request_in_flight(played: Played) -> None:
     kinds = ("rules", "corrections", "step in flight")
     said = [seen for seen in played.alone.seen if seen.fact.kind in kinds]

@@ -46,8 +46,8 @@ def _say(binary: Path, stage: Stage, words: str, settings: Mapping[str, Any], *a
     )
 
 
-def _runs(binary: Path, stage: Stage, first: Mapping[str, Any]) -> Runs:
-    before = _say(binary, stage, f"{REQUEST} {RULE}", first)
+def _runs(binary: Path, stage: Stage) -> Runs:
+    before = _say(binary, stage, f"{REQUEST} {RULE}", {})
     resume = ("--resume", before.session_id)
     compacted = _say(binary, stage, "/compact", hook_settings(), *resume)
     resumed = _say(binary, stage, "Go on.", hook_settings(), *resume)
@@ -57,22 +57,16 @@ def _runs(binary: Path, stage: Stage, first: Mapping[str, Any]) -> Runs:
 @pytest.fixture(scope="module")
 def runs(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Our hooks come only with the `/compact`: nothing of the session was kept before."""
-    return _runs(binary, a_stage(tmp_path_factory.mktemp("manual")), {})
-
-
-@pytest.fixture(scope="module")
-def kept_before(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """Our hooks were there all along: the end of the session has just been kept."""
-    return _runs(binary, a_stage(tmp_path_factory.mktemp("kept")), hook_settings())
+    return _runs(binary, a_stage(tmp_path_factory.mktemp("manual")))
 
 
 @pytest.mark.requirement("X1", "C4")
-def test_a_manual_compaction_passes_without_a_fault(runs: Runs, kept_before: Runs) -> None:
-    for done in (runs, kept_before):
-        assert {trial.session_id for trial in done[1:]} == {done.before.session_id}
-        assert [(trial.exit_code, trial.timed_out) for trial in done[1:]] == [(0, False)] * 3
-        assert [fault for trial in done[1:] for fault in hook_faults(trial)] == []
-        assert [compactions(trial) for trial in done[1:]] == [0, 1, 0]
+def test_a_manual_compaction_passes_without_a_fault(runs: Runs) -> None:
+    trials = runs.before, runs.compacted, runs.resumed
+    assert {trial.session_id for trial in trials} == {runs.before.session_id}
+    assert [(trial.exit_code, trial.timed_out) for trial in trials] == [(0, False)] * 3
+    assert [fault for trial in trials for fault in hook_faults(trial)] == []
+    assert [compactions(trial) for trial in trials] == [0, 1, 0]
 
 
 @pytest.mark.requirement("C4")
@@ -86,28 +80,13 @@ def test_it_leaves_a_checkpoint_with_its_trigger(
     assert RULE in "\n".join(kept[0].sections["Why Changed"])
 
 
-@pytest.mark.requirement("C4", "C9")
-def test_a_state_that_was_kept_at_the_sessions_end_is_not_kept_again(
-    kept_before: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_HOME", str(kept_before.stage.holdfast_home))
-    kept = checkpoints(kept_before.stage.project)
-    assert [one.trigger for one in kept] == ["session-end", "session-end"]
-    log = (kept_before.stage.holdfast_home / "guard.log").read_text()
-    read = "compaction (manual) begins: Holdfast read 40,000 tokens"
-    assert f"{read}, checkpoint {_name(kept_before)}" in log
-
-
 @pytest.mark.requirement("B2")
-def test_the_resumed_session_begins_with_the_brief(runs: Runs, kept_before: Runs) -> None:
-    for done in (runs, kept_before):
-        of_session = [
-            brief for brief in briefs(done.resumed.asked("main")[0]) if ", just compacted:" in brief
-        ]
-        assert len(of_session) == 1
-        assert RULE in of_session[0]
-        assert REQUEST in of_session[0]
-        assert tokens(of_session[0]) <= MOST_TOKENS
+def test_the_resumed_session_begins_with_the_brief(runs: Runs) -> None:
+    given = briefs(runs.resumed.asked("main")[0])
+    [brief] = [one for one in given if ", just compacted:" in one]
+    assert RULE in brief
+    assert REQUEST in brief
+    assert tokens(brief) <= MOST_TOKENS
 
 
 @pytest.mark.requirement("B1")
@@ -125,8 +104,3 @@ def test_what_the_client_shows_of_it_is_short(runs: Runs) -> None:
     shown = said.partition("PreCompact [")[2].partition("PostCompact [")[0]
     assert REQUEST in shown
     assert len(shown.partition("completed successfully: ")[2]) <= 700
-
-
-def _name(runs: Runs) -> str:
-    """The first checkpoint, by name."""
-    return min((runs.stage.project / ".claude" / "checkpoints").glob("*.md")).stem

@@ -9,7 +9,6 @@ import pytest
 
 from holdfast.wire import spool
 from tests.trial.cycle import compactions, hook_faults, our_texts, rounds
-from tests.trial.namespace import wait_for_end
 from tests.trial.run import run_trial
 from tests.trial.script import (
     Acts,
@@ -17,7 +16,6 @@ from tests.trial.script import (
     ScriptedError,
     ScriptedToolCall,
     Step,
-    bash,
     usage_of,
 )
 
@@ -68,19 +66,6 @@ def test_a_configured_window_moves_the_edge_of_a_large_model(binary: Path, stage
     said = our_texts(trial.asked("main")[-1])
     assert len(said) == 1
     assert "76% of the way to compaction" in said[0], "127,000 of 167,000 tokens"
-
-
-def test_a_run_that_does_not_end_is_ended_with_all_it_started(binary: Path, stage: Stage) -> None:
-    note = stage.project / "command-id"
-    command = bash(f"echo $$ > {note}; sleep 600")
-    trial = run_trial(
-        *(binary, stage.project, stage.home),
-        Acts([ScriptedAnswer("", (command,))]),
-        settings={},
-        timeout=8,
-    )
-    assert trial.timed_out
-    assert wait_for_end(int(note.read_text()), 10)
 
 
 def _preceding(stage: Stage, pattern: str) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from typing import Any
 
@@ -56,34 +55,6 @@ def test_all_that_was_there_is_there_after_install_and_ours_with_it(
     line = parsed(data).get("statusLine")
     theirs = line.get("command") if isinstance(line, dict) else None
     assert after["statusLine"]["command"] == wiring.status_command(theirs)
-
-
-@pytest.mark.slow
-@telling_first
-def test_a_second_install_changes_nothing(desk: Desk, data: bytes) -> None:
-    desk.write(data)
-    desk.install()
-    once = desk.tree()
-    assert desk.install().is_nothing
-    assert desk.tree() == once
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X6")
-@pytest.mark.parametrize("leaving", [False, True])
-def test_drafts_of_an_install_that_was_killed_are_cleared_away(desk: Desk, leaving: bool) -> None:
-    desk.write(b"{}")
-    if leaving:
-        desk.install()
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    left = desk.settings.with_name(f".settings.json.{ended.pid}.draft")
-    theirs = desk.settings.with_name(".settings.json.mine.draft")
-    for draft in (left, theirs):
-        draft.write_text("half")
-    desk.uninstall() if leaving else desk.install()
-    assert not left.exists()
-    assert theirs.exists(), "not a draft of ours"
 
 
 @pytest.mark.slow
@@ -148,18 +119,6 @@ def test_a_changed_python_replaces_our_entries(desk: Desk, monkeypatch: pytest.M
     assert b"old pythons" not in desk.settings.read_bytes() + desk.skill.read_bytes()
     desk.uninstall()
     assert desk.settings.read_bytes() == SAMPLES["hooked"]
-
-
-def test_a_changed_python_is_replaced_without_a_receipt_too(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", "/opt/old/bin/python3")
-        desk.install()
-    shutil.rmtree(desk.ours)
-    desk.install()
-    assert b"/opt/old" not in desk.settings.read_bytes() + desk.skill.read_bytes()
-    assert installed_commands(desk.settings) == all_hooks()
 
 
 def test_settings_written_anew_by_the_client_are_left_as_it_wrote_them(desk: Desk) -> None:
@@ -248,12 +207,6 @@ def test_a_claude_folder_elsewhere_is_respected(
     desk.install()
     assert installed_commands(desk.home / "cc" / "settings.json")
     assert not desk.settings.exists()
-
-
-def test_silenced_hooks_are_said(desk: Desk) -> None:
-    desk.write(b'{"disableAllHooks": true}')
-    assert any("silenced" in note for note in desk.install().notes)
-    assert any("silenced" in note for note in desk.install().notes)
 
 
 @pytest.mark.requirement("U7")

@@ -12,14 +12,13 @@ import pytest
 
 from holdfast.cli.install import first_look
 from holdfast.setup import changes
-from holdfast.setup.changes import MOST_BYTES, InstallChange, only_one
+from holdfast.setup.changes import MOST_BYTES, InstallChange
 from holdfast.setup.errors import (
     AlreadyInstalledElsewhere,
     CannotUndo,
     CannotWrite,
     ChangedMeanwhile,
     InstallError,
-    InstallRunning,
     SettingsBroken,
     SettingsIsALink,
     SettingsReadOnly,
@@ -282,22 +281,6 @@ def test_an_interrupt_is_undone_too(desk: Desk, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.requirement("X6")
-@pytest.mark.parametrize("done", range(4))
-def test_killed_at_any_step_the_next_run_finds_its_way(desk: Desk, done: int) -> None:
-    desk.write(SAMPLES["hooked"])
-    before = desk.tree()
-    plan = plan_install(desk.target(), desk.home, desk.ours)
-    changes.apply(plan.changes[:done])  # and then the power went
-    desk.uninstall()
-    assert desk.tree() == before
-    changes.apply(plan_install(desk.target(), desk.home, desk.ours).changes[:done])
-    desk.install()
-    desk.uninstall()
-    assert desk.tree() == before
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X6")
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 2}', b"[]", b'{"version": 1}'])
 def test_a_damaged_receipt_counts_as_lost(desk: Desk, damage: bytes) -> None:
     desk.write(SAMPLES["rich, tabs"])
@@ -330,14 +313,6 @@ def test_a_second_place_is_refused(desk: Desk, first: str, second: str) -> None:
     assert desk.tree() == before
     assert not desk.install(second, force=True).is_nothing
     assert desk.install(second).is_nothing
-
-
-def test_two_installs_at_once_wait_for_each_other(tmp_path: Path) -> None:
-    held, late = only_one(tmp_path / "ours"), only_one(tmp_path / "ours", wait_seconds=0.1)
-    with held, pytest.raises(InstallRunning), late:
-        pass
-    with only_one(tmp_path / "ours", wait_seconds=0):
-        pass
 
 
 ENDLESS = """
