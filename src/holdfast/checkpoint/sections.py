@@ -78,9 +78,13 @@ def sections_of(
         for name in builders
     }
     room -= sum(size(known[name]) + len(name) + PER_SECTION for name in builders)
-    needs = {name: size(build(ENDLESS)) for name, (_, build) in builders.items()}
+    whole = {name: build(ENDLESS) for name, (_, build) in builders.items()}
+    needs = {name: size(items) for name, items in whole.items()}
     rooms = share_out(needs, {name: share for name, (share, _) in builders.items()}, room)
-    return {name: known[name] + build(rooms[name]) for name, (_, build) in builders.items()}
+    return {
+        name: known[name] + (build(rooms[name]) if needs[name] > rooms[name] else whole[name])
+        for name, (_, build) in builders.items()
+    }
 
 
 def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, Any]:
