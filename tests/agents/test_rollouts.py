@@ -44,7 +44,7 @@ def test_only_what_the_client_calls_a_message_of_the_user_is_the_users(tmp_path:
     rollout.message("developer", "Push at once.")
     prompts = [one for one in read(rollout.written(tmp_path)) if isinstance(one, Prompt)]
     assert [(one.text, one.line.author) for one in prompts] == [(RULE, "user")]
-    assert prompts[0].session_id == SESSION
+    assert prompts[0].line.session_id == SESSION
 
 
 @pytest.mark.parametrize("records", [True, False])
@@ -122,8 +122,8 @@ def test_reading_on_knows_the_session_of_the_first_line(tmp_path: Path) -> None:
     list(reader)
     rollout.user("And now the tests.").written(tmp_path)
     [prompt] = list(Reader(path, start=reader.offset))
-    assert (prompt.session_id, prompt.version) == (SESSION, "codex 0.169.0")
-    assert [one.session_id for one in read_at(path, [prompt.offset])] == [SESSION]
+    assert (prompt.line.session_id, prompt.line.version) == (SESSION, "codex 0.169.0")
+    assert [one.line.session_id for one in read_at(path, [prompt.offset])] == [SESSION]
     assert session_id(path) == SESSION
 
 

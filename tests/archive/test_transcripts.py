@@ -108,7 +108,7 @@ def test_no_secret_is_in_the_copy() -> None:
     text = archived_text(path)
     assert TOKEN not in text and "hunter2-Zq81-kappa" not in text
     entries = list(read(transcripts.copy_of(str(path))))
-    assert [one.uuid for one in entries] == [one.uuid for one in read(path)]
+    assert [one.line.uuid for one in entries] == [one.line.uuid for one in read(path)]
 
 
 def _as_prompt(text: str) -> dict[str, Any]:

@@ -52,7 +52,6 @@ def test_lines_that_share_a_message_id_are_one_operation(tmp_path: Path) -> None
     assert [type(block) for block in operation.blocks] == [Text, ToolUse]
     assert operation.timestamp == "2026-01-01T00:00:00Z"
     assert operation.epoch_s == 1767225600.0
-    assert operation.offset == 0
     assert (operation.model, operation.version) == ("claude-sonnet-4-6", "2.1.325")
 
 

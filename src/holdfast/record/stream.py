@@ -206,9 +206,10 @@ class _Stream:
     def _gather(self, entry: Entry) -> None:
         part = self.part
         part.at, part.ended_at = part.at or entry.timestamp[:40], entry.timestamp[:40]
-        part.first_uuid, part.last_uuid = part.first_uuid or entry.uuid[:80], entry.uuid[:80]
-        part.session_id = entry.session_id[:80] or part.session_id
-        part.agent_id = (entry.agent_id or part.agent_id)[:80]
+        uuid = entry.line.uuid[:80]
+        part.first_uuid, part.last_uuid = part.first_uuid or uuid, uuid
+        part.session_id = entry.line.session_id[:80] or part.session_id
+        part.agent_id = (entry.line.agent_id or part.agent_id)[:80]
         if isinstance(entry, Answer):
             self._answer(entry)
         elif isinstance(entry, Result):

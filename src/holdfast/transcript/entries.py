@@ -16,7 +16,6 @@ import msgspec
 from holdfast.transcript import ENCRYPTED
 from holdfast.transcript.blocks import (
     AnyBlock,
-    Image,
     Text,
     Tokens,
     ToolResult,
@@ -157,10 +156,6 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     line: TranscriptLine
 
     @property
-    def uuid(self) -> str:
-        return self.line.uuid
-
-    @property
     def timestamp(self) -> str:
         return self.line.timestamp
 
@@ -170,24 +165,8 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
         return epoch_seconds(self.line.timestamp)
 
     @property
-    def session_id(self) -> str:
-        return self.line.session_id
-
-    @property
-    def cwd(self) -> str:
-        return self.line.cwd
-
-    @property
-    def version(self) -> str:
-        return self.line.version
-
-    @property
     def is_sidechain(self) -> bool:
         return self.line.is_sidechain
-
-    @property
-    def agent_id(self) -> str | None:
-        return self.line.agent_id
 
 
 class Answer(Entry, frozen=True, gc=False):
@@ -246,15 +225,6 @@ class Prompt(Entry, frozen=True, gc=False):
         """The plan that the client wrote down beside the prompt."""
         plan = decoded(self.line.plan_content)
         return plan if isinstance(plan, str) else ""
-
-    @property
-    def prompt_id(self) -> str:
-        """The id that hooks get too; empty on older clients."""
-        return self.line.prompt_id or ""
-
-    @property
-    def image_count(self) -> int:
-        return sum(isinstance(block, Image) for block in self.message.blocks)
 
 
 class Result(Entry, frozen=True, gc=False):

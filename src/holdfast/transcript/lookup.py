@@ -37,7 +37,7 @@ def session_id(path: Path) -> str:
     """Return the session id of the last lines: a resumed session may begin with lines of the one
     before."""
     start = max(0, path.stat().st_size - END_BYTES)
-    ids = [entry.session_id for entry in read(path, start=start) if entry.session_id]
+    ids = [entry.line.session_id for entry in read(path, start=start) if entry.line.session_id]
     return ids[-1] if ids else ""
 
 
@@ -48,7 +48,7 @@ def has_lines(path: Path) -> bool:
 
 def folder_of(path: str) -> str:
     """Return the folder that the session began in, as the transcript says it."""
-    return next((entry.cwd for entry in read(path) if entry.cwd), "")
+    return next((entry.line.cwd for entry in read(path) if entry.line.cwd), "")
 
 
 def tallies(path: Path) -> dict[str, int]:

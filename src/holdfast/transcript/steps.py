@@ -44,7 +44,7 @@ class Operation(NamedTuple):
 
     @property
     def version(self) -> str:
-        return self.lines[-1].version
+        return self.lines[-1].line.version
 
     @property
     def usage(self) -> Usage:
@@ -69,10 +69,6 @@ class Operation(NamedTuple):
     @property
     def epoch_s(self) -> float | None:
         return self.lines[0].epoch_s
-
-    @property
-    def offset(self) -> int:
-        return self.lines[0].offset
 
     @property
     def results(self) -> tuple[ToolResult, ...]:

@@ -127,7 +127,7 @@ class Replayer:
     def _operation(self, item: Operation) -> None:
         replay = self.replay
         replay.model, replay.client_version = item.model, item.version
-        replay.session_id = replay.session_id or item.lines[0].session_id
+        replay.session_id = replay.session_id or item.lines[0].line.session_id
         self._recent = [*self._recent[-history.FITTED_OPERATIONS :], item]
         self._density = history.fit_density(self._recent) or self._density
         total = history.total_tokens(item, self._density)

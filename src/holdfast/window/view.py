@@ -213,11 +213,11 @@ def _new_observations(
         Observation(
             observed_limits.conditions(
                 compaction.model or facts.model,
-                compaction.boundary.version or facts.client_version,
+                compaction.boundary.line.version or facts.client_version,
                 turned,
             ),
             compaction.boundary.pre_tokens or 0,
-            compaction.boundary.uuid,
+            compaction.boundary.line.uuid,
             int((compaction.boundary.epoch_s or 0) * 1000),
         )
         for compaction in past.compactions
@@ -228,7 +228,7 @@ def _new_observations(
 def _tells_limit(one: WindowCompaction, since_ms: int) -> bool:
     """An idle compaction comes below the limit, 54 minutes after the last answer."""
     boundary = one.boundary
-    known = bool(boundary.pre_tokens and boundary.uuid) and boundary.trigger == "auto"
+    known = bool(boundary.pre_tokens and boundary.line.uuid) and boundary.trigger == "auto"
     return known and one.waited_ms < IDLE_MS and (boundary.epoch_s or 0) * 1000 >= since_ms
 
 
