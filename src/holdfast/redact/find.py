@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from holdfast.redact import commands, hidden, named, recovery, shapes
+from holdfast.redact import commands, hidden, named, shapes
 from holdfast.redact.columns import Tables
 from holdfast.redact.finding import SecretFinding, merge_findings
 from holdfast.redact.names import is_telling
@@ -43,14 +43,8 @@ def use_patterns(patterns: Iterable[re.Pattern[str]]) -> None:
 def find(text: str) -> list[SecretFinding]:
     """Return the secrets of a text in order. They do not overlap."""
     view = hidden.view(text)
-    findings = list(_search(hidden.without_escapes(view.text if view else text)))
-    if not findings:
-        return findings
-    return (
-        merge_findings(view.in_text(finding) for finding in findings)
-        if view
-        else merge_findings(findings)
-    )
+    findings = _search(hidden.without_escapes(view.text if view else text))
+    return merge_findings(map(view.in_text, findings) if view else findings)
 
 
 def _search(text: str) -> Iterator[SecretFinding]:
@@ -65,7 +59,7 @@ def _search(text: str) -> Iterator[SecretFinding]:
             for finding in named.findings(text, low, match):
                 done = finding.end
                 yield finding
-    yield from recovery.scan(low)
+    yield from shapes.scan_lists(low)
     for pattern in _own:
         for match in pattern.finditer(text):
             start, end = match.span(1 if match.lastindex else 0)

@@ -1,5 +1,5 @@
 """Secrets known by their shape: tokens with a known beginning, private keys, addresses with a
-password.
+password, recovery phrases.
 
 Tokens are long runs of a few characters. All runs of a text are found at once, and the first
 three characters of each are looked up.
@@ -11,6 +11,7 @@ from holdfast.redact.finding import SecretFinding, compiled
 from holdfast.redact.table import (
     ALPHABETS,
     DOUBTFUL_PARTS,
+    PROSE_WORDS,
     PUBLIC_STARTS,
     RUN_SHAPES,
     SHAPES,
@@ -57,6 +58,17 @@ _KEY_LINE = r"(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2}|[A-Z][\w-]{2
 _KEY_TAIL = r"(?:[A-Za-z0-9+/]{16,76}={0,2}|(?<![\w+/])[A-Za-z0-9+/]{1,15}={1,2})\s{0,80}\Z"
 _KEY_BODY = r"[A-Za-z0-9+/]{20}"
 _MARGIN = " \t\r\n>|+#*\"',;:0123456789→-/"
+_BETWEEN = r"(?:[\s,\"'\[\]>+#*|/-]|[0-9]{1,6}(?:→|\t)|[0-9]{1,2}[.):]){1,40}"
+_PHRASE = (
+    r"(?:mnemonic|(?:seed|recovery)[ _-](?:phrase|words?))"
+    rf"[\w ]{{0,30}}[\"']?[ \t]?(?:[:=(\[]|is){_BETWEEN}"
+    rf"((?:[a-z]{{3,8}}{_BETWEEN}){{11,23}}[a-z]{{3,8}})(?![\w-])"
+)
+_CODE = r"(?=[a-z-]{0,24}[0-9])[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,3}(?![\w:.-])"
+_CODES = (
+    r"(?:recovery|backup)[ _-]?codes?\b[^\n:\[]{0,60}"
+    rf"[:\[\n](?:{_BETWEEN})?((?:{_CODE}{_BETWEEN}){{1,20}}{_CODE})"
+)
 _STARTS: dict[str, list[Row]] = {}
 
 
@@ -213,3 +225,17 @@ def _start_of_key(text: str, floor: int, foot: int) -> int:
         if line[: tail.start()].strip(_MARGIN):
             return start + tail.start()
     return start
+
+
+def scan_lists(low: str) -> Iterator[SecretFinding]:
+    """Find recovery phrases of wallets and lists of recovery codes, below a word that says so."""
+    if "mnemonic" in low or "seed phrase" in low or "recovery" in low:
+        for match in compiled(_PHRASE).finditer(low):
+            words = compiled("[a-z]{3,8}").findall(match[1])
+            if sum(word in PROSE_WORDS for word in words) <= len(words) // 4:
+                yield SecretFinding("recovery phrase", *match.span(1))
+    if "recovery" in low or "backup" in low:
+        for match in compiled(_CODES).finditer(low):
+            codes = compiled("[a-z0-9]{4,}").findall(match[1])
+            if sum(any(map(str.isdigit, code)) for code in codes) > len(codes) // 2:
+                yield SecretFinding("recovery codes", *match.span(1))

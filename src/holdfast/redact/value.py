@@ -52,7 +52,7 @@ def is_masked(value: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def _is_placeholder(value: str) -> bool:
-    if is_masked(value) or compiled(_VARIABLE).match(value) or value.endswith("EXAMPLE"):
+    if is_masked(value) or compiled(_VARIABLE).match(value):
         return True
     low = value.lower()
     if compiled(_FILL_IN).match(low) and not is_made(value):
