@@ -60,6 +60,7 @@ def test_beside_its_plugin_it_is_refused_and_doctor_says_what_runs_twice(own_hom
     call(*words)
     config.write_text('[plugins."holdfast@shop"]\n')
     told = CliRunner().invoke(holdfast_command, ["doctor"]).output
+    assert "not trusted" in " ".join(told.split())
     assert "run `holdfast uninstall --agent codex` for one of them" in " ".join(told.split())
 
 

@@ -86,7 +86,10 @@ class CodingAgent(NamedTuple):
         on = [name for name, one in known if isinstance(one, dict) and one.get("enabled", True)]
         folders = [name.split("@") for name in on if name.startswith(f"{plugin}@")]
         cached = Path(home, "plugins", "cache")
-        return [path for name, shop in folders for path in cached.glob(f"{shop}/{name}/*/{HOOKS}")]
+        copies = [list(cached.glob(f"{shop}/{name}/*/{HOOKS}")) for name, shop in folders]
+        return [
+            max(some, key=os.path.getmtime) for some in copies if some
+        ]  # an older one may be left
 
     def own_limit(self, environ: Mapping[str, str]) -> int | None:
         """The limit in the user's settings of this agent."""

@@ -187,9 +187,11 @@ def _fix(install: Install) -> str:
 
 
 def _notes_on_other_installs(installs: list[Install]) -> Iterator[str]:
-    """What does not work with another agent; and from our receipts, where hooks run twice."""
+    """What another agent asks for, and what does not work with it; and from our receipts, where
+    hooks run twice."""
     for agent in agents.AGENTS:
         if agent.lacks and any(install.agent is agent for install in installs):
+            yield from filter(None, [agent.after_install])
             yield f"with {agent.title} these do not work: {'; '.join(agent.lacks)}"
     for install in installs:
         if install.scope == "user":
