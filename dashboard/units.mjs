@@ -44,13 +44,18 @@ test("red and orange come first, then the fewest steps that are shown", async ()
   );
 });
 
-test("the same band is shown in words as the terminal shows it", async () => {
-  const { stepsLeft } = await load("windows");
-  assert.equal(stepsLeft(steps(9, 20)), "9–20 steps");
-  assert.equal(stepsLeft(steps(103, 118)), "100–120 steps");
-  assert.equal(stepsLeft(steps(41, 42)), "about 40 steps");
-  assert.equal(stepsLeft(steps(0.2, 5)), "up to 5 steps");
+test("the same number is shown as in the terminal", async () => {
+  const { duration, stepsLeft, timeLeft } = await load("windows");
+  assert.equal(stepsLeft(steps(9, 20)), "about 13 steps");
+  assert.equal(stepsLeft(steps(40, 90)), "about 60 steps");
+  assert.equal(stepsLeft(steps(50, 90)), "more than 50 steps");
+  assert.equal(stepsLeft(steps(1, 40)), "unknown");
   assert.equal(stepsLeft(steps(0, 0.4)), "less than one step");
+  assert.equal(duration(50_000), "under a minute");
+  assert.equal(duration(11.4 * 60_000), "11 min");
+  assert.equal(duration(2 * 3_600_000), "2 h");
+  assert.equal(timeLeft(steps(9, 20, { pace_ms: 30_000 }), false, NOW), "6 min");
+  assert.equal(timeLeft(steps(9, 20, { pace_ms: 30_000 }), true, NOW), "blocked");
 });
 
 test("a window under five minutes is near, unless nobody uses it", async () => {

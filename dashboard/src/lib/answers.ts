@@ -24,6 +24,7 @@ export interface WindowState {
   ops_left_low: number | null;
   ops_left_high: number | null;
   used_ratio: number | null;
+  pace_ms: number | null;
   basis: string | null;
   forecast_basis: string | null;
   model: string | null;

@@ -4,6 +4,8 @@ import { line, millis, number, plural, shortId, span, UNKNOWN } from "./format";
 import type { WindowState, Zone } from "./types";
 
 export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
+const MANY = 50; // steps: from there on no number is said
+const WIDEST = 6;
 const IDLE_MS = 5 * 60_000;
 const LOUD = ["urgent", "critical"];
 
@@ -27,13 +29,20 @@ export function forecast(of: WindowState): string {
 
 /** One number, as `holdfast status` says it; "unknown" where the range is too wide for one. */
 export function stepsLeft(of: WindowState): string {
+  const steps = shownSteps(of);
+  if (steps === null) return UNKNOWN;
+  if (steps < 1) return "less than one step";
+  if (steps > MANY && (of.ops_left_low ?? 0) >= MANY) return `more than ${MANY} steps`;
+  return `about ${plural(rough(steps), "step")}`;
+}
+
+/** The number that stands for a range: as far from both ends. From many on, all are alike. */
+export function shownSteps(of: WindowState): number | null {
   const [low, high] = [of.ops_left_low, of.ops_left_high];
-  if (low === null || high === null || low > high)
-    return `about ${plural(of.ops_left ?? 0, "step")}`;
-  if (high > 6 * low + 6) return UNKNOWN;
-  if (high < 1) return "less than one step";
-  if (low >= 50) return "more than 50 steps";
-  return `about ${plural(rough(Math.max(1, Math.round(Math.sqrt(Math.max(low, 0.5) * high)))), "step")}`;
+  if (low === null || high === null || low > high) return of.ops_left;
+  if (high > WIDEST * low + WIDEST) return null;
+  if (high < 1) return 0;
+  return low >= MANY ? MANY + 1 : Math.max(1, Math.round(Math.sqrt(Math.max(low, 0.5) * high)));
 }
 
 /** The steps between which it fills up; null if that is not known. */
@@ -65,8 +74,15 @@ export function timeLeft(of: WindowState, isBlocked: boolean, now: number): stri
   if (isBlocked) return "blocked";
   const idle = now - (millis(of.updated_at) ?? now);
   if (idle > IDLE_MS) return `idle for ${span(idle)}`;
-  if (of.minutes_left === null) return "";
-  return of.minutes_left < 1 ? "under 1 min" : span(of.minutes_left * 60_000);
+  const steps = shownSteps(of);
+  return steps !== null && of.pace_ms ? duration(steps * of.pace_ms) : "";
+}
+
+/** As `holdfast status` says it. */
+export function duration(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "under a minute";
+  return minutes < 90 ? `${number(rough(minutes))} min` : `${(minutes / 60).toFixed(0)} h`;
 }
 
 export function sessionPath(of: WindowState): string {
@@ -92,19 +108,17 @@ export function isLoud(of: WindowState): boolean {
 export function compactsNext(one: WindowState, other: WindowState): number {
   return (
     urgency(one) - urgency(other) ||
-    shownSteps(one) - shownSteps(other) ||
+    order(one) - order(other) ||
     (other.used_ratio ?? 0) - (one.used_ratio ?? 0)
   );
 }
 
-function urgency(of: WindowState): number {
-  return of.zone === "red" ? 0 : of.zone === "orange" ? 1 : 2;
+function order(of: WindowState): number {
+  return of.compacting ? Number.MAX_VALUE : (shownSteps(of) ?? Number.MAX_VALUE);
 }
 
-/** The first number of the forecast as it is shown. */
-function shownSteps(of: WindowState): number {
-  const low = of.ops_left_low ?? of.ops_left;
-  return low === null || of.compacting ? Number.MAX_SAFE_INTEGER : rough(low);
+function urgency(of: WindowState): number {
+  return of.zone === "red" ? 0 : of.zone === "orange" ? 1 : 2;
 }
 
 /** Does it fill up within so many minutes, at its pace? One that nobody uses does not. */

@@ -27,7 +27,7 @@ from holdfast.text.titles import title_of
 from holdfast.transcript import Unreadable
 from holdfast.window import alert_texts
 from holdfast.window.state import State
-from holdfast.window.velocity import in_words
+from holdfast.window.velocity import in_words, shown_steps
 from holdfast.window.windows import is_live
 from holdfast.wire.log import inert
 
@@ -94,8 +94,10 @@ def _rows() -> list[dict[str, Any]]:
 def _urgency(row: dict[str, Any]) -> tuple[float, ...]:
     """Red and orange first, then by the steps that are shown, then by how full it is."""
     zone = {"red": 0, "orange": 1}.get(row["zone"], 2)
-    low = row["ops_left_low"] if row["ops_left_low"] is not None else float("inf")
-    return zone, float("inf") if row["compacting"] else low, -row["used_ratio"]
+    steps = shown_steps(row["ops_left_low"], row["ops_left_high"])
+    if steps is None or row["compacting"]:
+        return zone, float("inf"), -row["used_ratio"]
+    return zone, steps, -row["used_ratio"]
 
 
 def _title(state: State) -> str:

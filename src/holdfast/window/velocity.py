@@ -87,15 +87,25 @@ def steps_left(
 def in_words(low: int | None, high: int | None, pace_ms: float | None = None) -> str:
     """The steps left as one number, and the minutes they take; empty where nothing is known, or
     where the range is so wide that a number would say nothing."""
-    if low is None or high is None or high > WIDEST * low + WIDEST:
+    steps = shown_steps(low, high)
+    if steps is None:
         return ""
-    if high < 1:
+    if steps < 1:
         return "less than one step"
-    if low >= MANY_STEPS:
+    if low is not None and low >= MANY_STEPS:
         return f"more than {MANY_STEPS} steps"
-    steps = max(1, round((max(low, 0.5) * high) ** 0.5))  # as far from both ends
     words = f"about {_plain(steps)} step{'' if steps == 1 else 's'}"
     return f"{words}, {_duration(steps * pace_ms)}" if pace_ms else words
+
+
+def shown_steps(low: int | None, high: int | None) -> int | None:
+    """Return the one number that stands for a range: as far from both ends. None if it is unknown
+    or too wide for one; from `MANY_STEPS` on, all are alike."""
+    if low is None or high is None or high > WIDEST * low + WIDEST:
+        return None
+    if high < 1:
+        return 0
+    return MANY_STEPS + 1 if low >= MANY_STEPS else max(1, round((max(low, 0.5) * high) ** 0.5))
 
 
 def _duration(ms: float) -> str:

@@ -77,7 +77,7 @@ AGENT: Table = {
         name: (int | None, _field(name))
         for name in ("edge_tokens", "ops_left_low", "ops_left_high")
     },
-    "used_ratio": (float | None, _field("used_ratio")),
+    **{name: (float | None, _field(name)) for name in ("used_ratio", "pace_ms")},
     **{
         name: (str | None, _field(name))
         for name in (

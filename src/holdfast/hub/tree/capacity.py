@@ -178,8 +178,8 @@ def track(
 
 TOLD = (
     *("used_tokens", "edge_tokens", "used_ratio", "zone", "alert", "estimated", "basis"),
-    *("compacting", "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "model"),
-    *("compactions", "checkpoint_ms", "checkpoint_trigger", "at_ms"),
+    *("compacting", "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "pace_ms"),
+    *("model", "compactions", "checkpoint_ms", "checkpoint_trigger", "at_ms"),
 )
 
 
