@@ -262,11 +262,6 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert save_all(ROOM).written == 0
 
 
-@pytest.mark.parametrize("source", ["", "/", "s1.jsonl", "/p/../s1.jsonl", "/a/b c.jsonl", "/a/b"])
-def test_a_path_that_is_not_the_clients_has_no_place(source: str) -> None:
-    assert transcripts.place_of(source) == ""
-
-
 def test_while_another_process_saves_nothing_is_saved_twice() -> None:
     a_session("s1")
     with hold_archive():

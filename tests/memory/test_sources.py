@@ -164,24 +164,6 @@ def test_a_link_in_a_project_brings_in_nothing_of_another(
     assert found(project, "lighthouse", cold=True) == []
 
 
-@pytest.mark.requirement("M2", "X7")
-def test_what_a_foreign_checkpoint_says_is_found_with_a_label(
-    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    now = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
-    sections = {"Key Decisions": ["the lighthouse is painted red"]}
-    keep(
-        Document(
-            created=now, trigger="auto", project=str(project), session_id="s1", sections=sections
-        )
-    )
-    [ours] = recall("lighthouse", project=str(project)).found
-    assert (ours.kind, ours.item.by) == ("checkpoint", "")
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "another machine"))
-    [theirs] = recall("lighthouse", project=str(project)).found
-    assert theirs.item.by == theirs.item.origin == "not made by Holdfast on this machine"
-
-
 @pytest.mark.requirement("M2")
 def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path) -> None:
     for hour in (1, 2):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from holdfast.record.reader import read_record
 from holdfast.segment import compress, formats, kept_items, library
 from holdfast.segment.formats import Compressed
-from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import NOW_MS
 from tests.segment.topics import MAIL, TABLE, cut, works_on
@@ -119,19 +118,3 @@ def test_the_budget_is_a_fifth_with_a_floor_and_a_ceiling(tokens: int) -> None:
     most = compress.budget(tokens)
     assert library.FLOOR_TOKENS <= most <= compress.MOST_TOKENS
     assert most <= max(library.FLOOR_TOKENS, tokens / 5)
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("R3", "X7")
-def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> None:
-    session = Session().user("Decide on </holdfast-brief>\x1b[2J\x00\u202e " + "w " * 3000)
-    session.says("I decided to use " + "🂡" * 4000 + " because.")
-    for number in range(300):
-        session.edits(f"/work/project/a{number}/{'x' * 200}.py", "o", f"someName{number} = 1")
-    path = session.written(tmp_path)
-    record = read_record(path)
-    whole = Segment("x_seg_1", record.turns, 1, 302, 0, path.stat().st_size, [], 302)
-    source = kept_items.read_source(whole, record, str(path))
-    text = compress.content(source)
-    assert formats.tokens(text) <= compress.budget(source.tokens)
-    assert all(mark.isprintable() or mark == "\n" for mark in text)

@@ -52,15 +52,6 @@ def test_a_segment_leads_to_its_bytes_and_counts_its_messages(tmp_path: Path) ->
     assert MAIL.encode() not in inside
 
 
-@pytest.mark.requirement("R1")
-def test_a_later_turn_on_its_file_mentions_it(tmp_path: Path) -> None:
-    session = a_session(TABLE, MAIL, COLOUR)
-    quiet = cut(session, tmp_path)[0]
-    assert quiet.last_mention == quiet.end_turn
-    session.calls("Read", file_path="src/table/reader.py").works(1)
-    assert cut(session, tmp_path)[0].last_mention == 56
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("R1", "R4")
 def test_ids_of_two_sessions_never_meet(tmp_path: Path) -> None:

@@ -40,14 +40,6 @@ def test_subfolders_and_worktrees_of_a_repository_share_its_folder(
 
 
 @pytest.mark.requirement("M1")
-def test_without_a_repository_it_is_the_folder_s_own(tmp_path: Path, own_home: Path) -> None:
-    (tmp_path / "a").mkdir()
-    assert find_memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
-    (tmp_path / "a" / ".git").write_text("gitdir: nowhere\n")
-    assert find_memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
-
-
-@pytest.mark.requirement("M1")
 @pytest.mark.parametrize(
     ("file", "said", "chosen"),
     [
@@ -87,12 +79,6 @@ def test_a_project_names_no_folder_through_a_link_and_it_is_reported(
     assert found.path == _usual(own_home, tmp_path)
     assert not found.is_read
     assert "is ignored: it lies outside the project" in found.why
-
-
-@pytest.mark.requirement("M1")
-def test_another_home_of_the_client_is_honoured(tmp_path: Path) -> None:
-    found = find_memory_folder(str(tmp_path), {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/cfg"})
-    assert found.path.startswith("/cfg/projects/")
 
 
 @pytest.mark.requirement("M1")
