@@ -89,8 +89,12 @@ def _named_command(name: str) -> Iterator[str]:
     words, _, examples = (command.help or "").partition("\b\n")
     yield "\n\n".join(_flat(paragraph) for paragraph in words.strip().split("\n\n"))
     yield from _command(command, context)
-    if lines := [line.strip() for line in examples.splitlines()[1:]]:
-        yield "\n".join(("```sh", *(re.sub("   +", "  # ", line) for line in lines), "```"))
+    if lines := [
+        re.split("   +", line.strip()) for line in examples.splitlines()[1:] if line.strip()
+    ]:
+        width = max(len(line) for line, *_ in lines)
+        rows = (f"{line:<{width}}  # {' '.join(said)}" if said else line for line, *said in lines)
+        yield "\n".join(("```sh", *rows, "```"))
 
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
