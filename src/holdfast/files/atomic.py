@@ -86,6 +86,11 @@ def is_draft(name: str) -> bool:
     return ours and bool(moment) and not moment.strip("0123456789abcdef")
 
 
+def is_left_draft(name: str) -> bool:
+    """Whether a name is that of a draft of ours whose writer is gone."""
+    return is_draft(name) and not _alive(name[1:].partition("-")[0])
+
+
 def _prove(folder: int, draft: str, data: bytes) -> None:
     """Compare the draft with the data. Cached pages are dropped first, where the system can, so
     that the disk is read."""

@@ -7,10 +7,10 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from holdfast.wire import places
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.files.folders import FolderPlace
 

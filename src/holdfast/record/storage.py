@@ -11,6 +11,7 @@ beginning or the bytes before the stored offset differ; then it is read from the
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from holdfast.record import model
@@ -19,7 +20,6 @@ from holdfast.transcript import GZIP_MAGIC, ZSTD_MAGIC
 from holdfast.window.state import State
 from holdfast.wire import log, places
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

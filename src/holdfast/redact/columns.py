@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.redact.finding import SecretFinding, compiled
 from holdfast.redact.names import SURE, SecretName, judge_name
 from holdfast.redact.value import is_key, is_made, is_password, is_placeholder, like_a_password
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.redact.finding import SecretFinding, compiled
 from holdfast.redact.table import COMMANDS
 from holdfast.redact.value import is_password, is_placeholder
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

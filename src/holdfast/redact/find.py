@@ -7,6 +7,7 @@ list or an object.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from holdfast.redact import commands, hidden, named, shapes
 from holdfast.redact.columns import Tables
@@ -14,7 +15,6 @@ from holdfast.redact.finding import SecretFinding, merge_findings
 from holdfast.redact.names import is_telling
 from holdfast.redact.value import is_password, is_phrase, like_a_password, looks_random
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,9 +7,10 @@ is mapped back.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.redact.finding import SecretFinding, compiled
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 

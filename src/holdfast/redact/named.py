@@ -6,6 +6,8 @@ the value is written decide how much the value must look like a secret (`value`)
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.redact.finding import REDACTED, SecretFinding, compiled
 from holdfast.redact.names import HINT, SESSION, SURE, SecretName, judge_name
 from holdfast.redact.table import OTHER_TAILS
@@ -23,7 +25,6 @@ from holdfast.redact.value import (
     user_and_password,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator

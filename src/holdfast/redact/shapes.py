@@ -7,6 +7,8 @@ three characters of each are looked up.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from holdfast.redact.finding import SecretFinding, compiled
 from holdfast.redact.table import (
     ALPHABETS,
@@ -31,7 +33,6 @@ from holdfast.redact.value import (
     user_and_password,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.files import lock
+from holdfast.files import atomic, lock
 from holdfast.setup.errors import (
     CannotUndo,
     CannotWrite,
@@ -111,24 +110,12 @@ def apply(
         raise
 
 
-def left_drafts(folder: Path, name: str) -> list[Path]:
-    """Drafts in this folder whose name starts with `name` and whose writer was killed."""
+def left_drafts(folder: Path) -> list[Path]:
+    """Our drafts in this folder whose writer was killed."""
     try:
-        drafts = sorted(folder.glob(f".{glob.escape(name)}.*.draft"))
-    except FileNotFoundError:  # another uninstall removes the folder just now
+        return sorted(path for path in folder.iterdir() if atomic.is_left_draft(path.name))
+    except OSError:  # there is none, or another uninstall removes it just now
         return []
-    pids = {draft: draft.name.split(".")[-2] for draft in drafts}
-    return [draft for draft, pid in pids.items() if pid.isdecimal() and not _lives(int(pid))]
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def clear(left: Path) -> None:
@@ -172,52 +159,40 @@ def put(change: InstallChange) -> None:
     else:
         _replace(change, change.after)
     with contextlib.suppress(FileNotFoundError):
-        _flush_folder(change.path.parent)
+        folder = os.open(change.path.parent, os.O_RDONLY)
+        try:
+            atomic.flush(folder)
+        finally:
+            os.close(folder)
 
 
 def _replace(change: InstallChange, data: bytes) -> None:
-    # In the same folder: a rename across file systems is a copy, and a copy can be torn.
-    draft = change.path.with_name(f".{change.path.name}.{os.getpid()}.draft")
-    try:
-        _write_draft(draft, change, data)
+    def check(draft: str) -> None:
+        path = change.path.with_name(draft)
+        _copy_mode(change.path, path)
+        if path.read_bytes() != data:
+            raise CannotWrite(f"{path} does not hold what was written to it")
         _check_unchanged(change)
-        draft.replace(change.path)
+
+    folder = os.open(change.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        places.replace_whole(change.path.name, data, flush=True, folder=folder, check=check)
     finally:
-        draft.unlink(missing_ok=True)
+        os.close(folder)
 
 
-def _write_draft(draft: Path, change: InstallChange, data: bytes) -> None:
-    draft.unlink(missing_ok=True)
-    mode = 0o600 if change.private else 0o666
-    with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
-        _copy_mode(change.path, file.fileno())
-        file.write(data)
-        file.flush()
-        places.flush_to_disk(file.fileno())
-    if draft.read_bytes() != data:
-        raise CannotWrite(f"{draft} does not hold what was written to it")
-
-
-def _copy_mode(path: Path, descriptor: int) -> None:
+def _copy_mode(path: Path, draft: Path) -> None:
     """Copy mode and owner of the file to be replaced: root must not take over a user's file."""
     with contextlib.suppress(FileNotFoundError):
         old = path.stat()
-        os.fchmod(descriptor, old.st_mode & 0o7777)
+        draft.chmod(old.st_mode & 0o7777)
         with contextlib.suppress(PermissionError):
-            os.fchown(descriptor, old.st_uid, old.st_gid)
+            os.chown(draft, old.st_uid, old.st_gid)
 
 
 def _check_unchanged(change: InstallChange) -> None:
     if bytes_of(change.path) != change.before:
         raise ChangedMeanwhile(f"{change.path} was changed by someone else just now")
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        places.flush_to_disk(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _wrap_error(error: OSError, path: Path) -> InstallError:

@@ -150,9 +150,9 @@ def _real(every: list[InstallChange]) -> tuple[InstallChange, ...]:
 
 
 def _debris(target: Target, ours: Path) -> tuple[Path, ...]:
-    paths = [part.path for part in target.parts]
-    drafts = [draft for path in paths for draft in changes.left_drafts(path.parent, path.name)]
-    return (*drafts, *receipts.left_behind(ours, target.anchor))
+    folders = dict.fromkeys(part.path.parent for part in target.parts)
+    drafts = [draft for folder in folders for draft in changes.left_drafts(folder)]
+    return (*drafts, *receipts.left_behind(ours))
 
 
 def _look(part: InstallPart, old: Receipt | None) -> _Share:

@@ -57,10 +57,10 @@ def path_for(home: Path, anchor: Path) -> Path:
     return folder_in(home) / f"{_key(anchor)}.json"
 
 
-def left_behind(home: Path, anchor: Path) -> list[Path]:
+def left_behind(home: Path) -> list[Path]:
     """What a killed install left behind: drafts, or a folder without a receipt."""
     folder = folder_in(home)
-    drafts = left_drafts(folder, _key(anchor))
+    drafts = left_drafts(folder)
     empty = folder.is_dir() and set(folder.iterdir()) <= set(drafts)
     return [*drafts, folder] if empty else drafts
 
