@@ -158,18 +158,6 @@ def test_a_checkpoint_is_saved_of_every_file_that_a_brief_reads(
     assert not Path(places.windows()).exists(), "a file leaves no window"
 
 
-@pytest.mark.requirement("C1")
-def test_a_folder_named_for_one_checkpoint_is_not_the_session_s_project_from_then_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = _session(tmp_path, "alpha")
-    other = tmp_path / "other"
-    other.mkdir()
-    monkeypatch.chdir(own)
-    assert _json("checkpoint", "--project", str(other))["path"].startswith(f"{other}/")
-    assert _json("status")["project"] == str(own)
-
-
 @pytest.mark.requirement("U3")
 def test_a_transcript_states_its_session_and_its_compactions(tmp_path: Path) -> None:
     lines = [an_answer(160_000), a_boundary(), a_summary(), an_answer(20_000)]
@@ -194,14 +182,6 @@ def test_a_checkpoint_that_goes_elsewhere_says_why(tmp_path: Path, file: Path) -
     assert list(outside.iterdir()) == []
     named = _json("checkpoint", "--transcript", str(file), "--project", "/proc/self")
     assert "/proc" in str(named["why_elsewhere"])
-
-
-@pytest.mark.requirement("U3")
-def test_a_project_that_is_not_there_is_refused(tmp_path: Path, file: Path) -> None:
-    gone = str(tmp_path / "nope")
-    found = _invoke("checkpoint", "--transcript", str(file), "--project", gone)
-    assert found.exit_code == 2
-    assert "does not exist" in found.stderr
 
 
 def _client_s(name: str, folder: Path, *lines: dict[str, Any]) -> Path:
@@ -312,15 +292,6 @@ def test_status_of_all_lists_the_newest_past_sessions_before_any_hook_has_run(
     assert "`holdfast status --all` lists" in str(refused.hint)
 
 
-@pytest.mark.requirement("U3")
-def test_a_running_session_is_not_listed_among_the_past_ones(tmp_path: Path) -> None:
-    path = _client_s("s1", tmp_path, a_prompt("Count boats."), an_answer(9_000))
-    fire("PostToolUse", path, session="s1")
-    found = _invoke("status", "--all")
-    assert "session     s1 in" in found.stdout
-    assert "Count boats." not in found.stdout
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("U3")
 @pytest.mark.parametrize("command", ["status", "lost", "brief", "replay", "checkpoint", "resume"])
@@ -397,14 +368,6 @@ def test_lists_fit_into_sixty_columns_with_one_line_each(
 
 
 @pytest.mark.requirement("U3")
-def test_the_budget_speaks_of_its_items_in_plain_words(file: Path) -> None:
-    shown = _invoke("budget", "--session", str(file)).stdout
-    assert "your words: “Mend it.”" in shown
-    assert "total" in shown
-    assert not [word for word in ("flight", "never cut", "loan:") if word in shown]
-
-
-@pytest.mark.requirement("U3")
 def test_the_budget_does_not_call_the_models_answers_your_words(tmp_path: Path) -> None:
     session = Session().user("Read the tide gauge.").says("The tide gauge is read, hour by hour.")
     path = session.user("And now the moon that draws the tide.").says("On it.").written(tmp_path)
@@ -437,19 +400,3 @@ def test_a_session_of_another_project_is_shown_with_a_note(
     assert "this folder has no session; this one is of" in _invoke(command).stderr
     named = _invoke(command, *(["--session"] * (command == "budget")), "dddd4444")
     assert named.exit_code == 0 and "this folder has no session" not in named.stderr
-
-
-@pytest.mark.requirement("U3")
-def test_without_a_session_resume_does_not_offer_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "holdfast checkpoint" not in _invoke("resume").stderr
-    lines = (a_prompt("Mend it."), an_answer(60_000))
-    _client_s("eeee5555", tmp_path, *(line | {"cwd": str(tmp_path)} for line in lines))
-    assert "Save one now: holdfast checkpoint" in _invoke("resume").stderr
-
-
-@pytest.mark.requirement("U3")
-def test_demo_leads_to_the_recorded_session() -> None:
-    assert "holdfast replay --demo" in _invoke("demo").output

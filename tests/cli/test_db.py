@@ -62,15 +62,6 @@ def test_a_file_that_is_no_backup_is_called_so(
 
 
 @pytest.mark.requirement("S1")
-def test_an_empty_place_is_said_and_made(tmp_path: Path) -> None:
-    at = ("--database", f"sqlite:///{tmp_path / 'new.db'}")
-    found = _db("check", *at)
-    assert (found.exit_code, "NOT version: none" in found.output) == (1, True)
-    assert "made: version" in _db("migrate", *at).output
-    assert _db("check", *at).exit_code == 0
-
-
-@pytest.mark.requirement("S1")
 def test_check_of_a_file_that_is_not_there_makes_none(tmp_path: Path) -> None:
     found = _db("check", "--database", f"sqlite:///{tmp_path / 'no' / 'such.db'}")
     assert (found.exit_code, "is not there; holdfast db migrate" in found.output) == (1, True)
@@ -85,15 +76,6 @@ def test_check_of_a_damaged_file_says_what_to_try(sqlite_url: str, tmp_path: Pat
     path.write_bytes(whole)
     found = _db("check", "--database", sqlite_url)
     assert (found.exit_code, "holdfast rebuild" in found.output) == (1, True), found.output
-
-
-@pytest.mark.requirement("X6")
-def test_no_backup_sets_nothing_aside(sqlite_url: str, tmp_path: Path) -> None:
-    (tmp_path / "holdfast.db").write_bytes(b"no database\n" * 99)
-    missing = str(tmp_path / "none.db")
-    error = _db("restore", missing, "--yes", "--database", sqlite_url).exception
-    assert isinstance(error, NoBackup)
-    assert list(tmp_path.glob("*.damaged-*")) == []
 
 
 @pytest.mark.requirement("X6")

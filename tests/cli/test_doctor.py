@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
 from holdfast.setup.doctor.checks import NO_SECOND_HALF
 from holdfast.setup.doctor.hooks import FiredHook, read_output
-from holdfast.setup.errors import SettingsIsALink
 from holdfast.window.state import lock_state
 from holdfast.wire import log, places
 from tests.builders import a_transcript, an_answer
@@ -57,16 +55,6 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert "All is well." not in shown, "directly below an error"
     assert "All checks passed. The errors above were logged" in shown
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
-
-
-@pytest.mark.requirement("U2", "R7")
-def test_the_hook_that_archives_is_fired_with_a_long_output(tmp_path: Path) -> None:
-    run = CliRunner().invoke(holdfast_command, ["install", "--yes", "--archive-outputs", "9000"])
-    assert run.exit_code == 0, run.output
-    code, found = _doctor(tmp_path)
-    assert code == 0, found["troubles"]
-    [hook] = [one for one in found["hooks"] if one["command"].endswith("archive 9000 || :")]
-    assert "a preview" in hook["reached_model"]
 
 
 @pytest.mark.requirement("U2", "B2")
@@ -183,21 +171,6 @@ def test_a_settings_file_that_is_not_json_is_named_with_the_place_of_the_error(
     assert second.startswith("no hook of Holdfast was found; fix that file, then run ")
 
 
-@pytest.mark.requirement("U1", "U2")
-def test_doctor_and_install_say_the_same_of_a_settings_file_that_is_a_link(
-    tmp_path: Path, own_home: Path
-) -> None:
-    path = own_home / ".claude" / "settings.json"
-    path.parent.mkdir()
-    (own_home / "dotfile.json").write_text("{}")
-    path.symlink_to(own_home / "dotfile.json")
-    [trouble] = _doctor(tmp_path)[1]["troubles"]
-    refused = CliRunner().invoke(holdfast_command, ["install", "--yes"]).exception
-    assert isinstance(refused, SettingsIsALink)
-    assert f"would refuse, because {refused}; {refused.hint}" in trouble
-    assert "another --scope (user, project, local), or as a plugin" in refused.hint
-
-
 @pytest.mark.requirement("U2")
 def test_a_python_that_is_gone_is_trouble(tmp_path: Path, own_home: Path) -> None:
     _install()
@@ -276,20 +249,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.setup.doctor.hooks.fire_all", fired)
 
 
-@pytest.mark.requirement("U2")
-def test_a_trouble_of_all_hooks_is_said_once_with_what_to_do(
-    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("sys.executable", "/gone/python")
-        _install()
-    code, out, err = _says()
-    assert code == 1
-    assert out.count("BAD") == len(EVENTS) + 3
-    assert (out + err).count("not found") == 2, "once for the hooks, once for the status line"
-    assert err.count("run `holdfast install`") == 3
-
-
 @pytest.mark.requirement("U2", "U4")
 @pytest.mark.usefixtures("quick")
 def test_the_status_line_is_fired_with_the_one_it_wraps(tmp_path: Path, own_home: Path) -> None:
@@ -331,17 +290,6 @@ def test_a_status_line_that_is_broken_or_gone_is_told(
     assert [note in said for said in found["notes"]] == ([True] if note else [])
 
 
-@pytest.mark.requirement("U2", "U4")
-@pytest.mark.usefixtures("quick")
-def test_a_status_line_we_never_put_there_is_no_trouble(tmp_path: Path, own_home: Path) -> None:
-    _install()
-    shutil.rmtree(own_home / ".holdfast")
-    _change(own_home, statusLine=None)
-    code, found = _doctor(tmp_path)
-    assert code == 0
-    assert "no status line is installed" in found["notes"][0]
-
-
 @pytest.mark.requirement("U2")
 @pytest.mark.usefixtures("quick")
 def test_hooks_that_are_silenced_are_not_well(
@@ -376,20 +324,6 @@ def test_a_plugin_whose_environment_could_not_be_built_is_said(
 
 @pytest.mark.requirement("U2")
 @pytest.mark.usefixtures("quick")
-def test_an_enabled_plugin_whose_hooks_are_not_found_is_said_as_that(
-    tmp_path: Path, own_home: Path
-) -> None:
-    _install()
-    _change(own_home, enabledPlugins={"holdfast@holdfast": True, "holdfast@other": True})
-    code, found = _doctor(tmp_path)
-    assert code == 1
-    [trouble] = found["troubles"]
-    assert "hooks of the plugin were not found" in trouble
-    assert [install["scope"] for install in found["installs"]] == ["user"]
-
-
-@pytest.mark.requirement("U2")
-@pytest.mark.usefixtures("quick")
 def test_a_transcript_is_told_in_words(tmp_path: Path) -> None:
     _install()
     path = a_transcript(tmp_path / "t.jsonl", an_answer(60_000))
@@ -398,17 +332,6 @@ def test_a_transcript_is_told_in_words(tmp_path: Path) -> None:
         file.write('{"type": "brand-new"}\nnot json\n')
     out = _says()[1]
     assert "3 lines, 1 understood, 0 not needed, 1 of an unknown kind, 1 torn\n" in out
-
-
-@pytest.mark.requirement("U2")
-def test_a_home_that_is_a_file_is_a_trouble_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file"))
-    code, _, err = _says()
-    assert code == 1
-    assert "file is not a folder; point HOLDFAST_HOME at one" in err
 
 
 @pytest.mark.requirement("U2")

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
 from holdfast.segment import disk, library
-from holdfast.segment.errors import NoSegment, NotASave, NotRolled, SeveralSegments
+from holdfast.segment.errors import NoSegment, NotASave, NotRolled
 from holdfast.segment.formats import Queue
 from tests.segment.library_builders import a_segment, kept
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
@@ -67,16 +67,6 @@ def test_nothing_is_advised_where_nothing_could_be_compressed() -> None:
 
 
 @pytest.mark.requirement("R8", "U3")
-def test_a_list_counts_the_archived_topics_that_it_leaves_out() -> None:
-    kept(a_segment(), a_segment("s2_seg_1_0"))
-    library.demote(library.warm()[0], 1_000)
-    found = _invoke("segments", "--all")
-    assert found.stdout.startswith("saved ") and len(found.stdout.splitlines()) == 1
-    assert "1 archived topic not listed: --cold lists all" in found.stderr
-    assert "archived " in _ok("segments", "--all", "--cold")
-
-
-@pytest.mark.requirement("R8", "U3")
 def test_a_session_of_which_no_hook_has_told_is_compressed(
     transcript: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -106,12 +96,6 @@ def test_segments_lists_by_project_session_and_tier(here: Path) -> None:
     assert "Elsewhere" not in _ok("segments")
     assert "Elsewhere" in _ok("segments", "--all")
     assert _json("segments")["cold"] == []
-
-
-@pytest.mark.requirement("R4")
-def test_an_empty_shelf_is_an_empty_list() -> None:
-    assert _ok("segments") == ""
-    assert _json("segments") == {"pending": [], "warm": [], "cold": []}
 
 
 @pytest.mark.requirement("R4")
@@ -214,15 +198,6 @@ def test_words_of_another_shape_are_refused(given: str) -> None:
     assert found.metadata.written_by == "holdfast"
 
 
-@pytest.mark.requirement("U3")
-def test_the_start_of_several_ids_is_a_wrong_word() -> None:
-    kept(a_segment(), a_segment("s1_seg_20_1"))
-    error = _invoke("segments", "show", "s1_seg").exception
-    assert isinstance(error, SeveralSegments)
-    assert error.exit_code == 2
-    assert getattr(_invoke("segments", "show", "s3").exception, "exit_code", 0) == 1
-
-
 @pytest.mark.requirement("R4", "U3")
 def test_clear_asks_first_and_takes_no_for_an_answer() -> None:
     kept(a_segment(), a_segment("s1_seg_20_1"), a_segment("s2_seg_1_0", session_id="s2"))
@@ -235,16 +210,6 @@ def test_clear_asks_first_and_takes_no_for_an_answer() -> None:
     assert "1 removed" in _ok("segments", "clear", "s1_seg_20_1", "--yes")
     assert [one.segment_id for one in library.warm()] == ["s2_seg_1_0"]
     assert isinstance(_invoke("segments", "clear").exception, NoSegment)
-
-
-@pytest.mark.parametrize(
-    ("words", "whose"),
-    [((), "topic of this project has"), (("--all", "--cold"), "topic has")],
-)
-def test_where_nothing_was_compressed_the_right_place_is_named(
-    words: tuple[str, ...], whose: str
-) -> None:
-    assert f"No older {whose} been compressed yet" in _invoke("segments", *words).stderr
 
 
 @pytest.mark.requirement("R4", "U3")

@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.settings import secret_file
 from holdfast.wire.errors import HoldfastError
 from tests.segment.library_builders import a_segment, kept
 from tests.segment.topics import a_session
@@ -43,16 +42,6 @@ def test_roll_says_that_nothing_can_be_kept(tmp_path: Path, nowhere: Path) -> No
     assert f"{nowhere}/segments" in str(error)
     assert "cannot be written: Not a directory" in str(error)
     assert "HOLDFAST_HOME" in error.hint
-
-
-@pytest.mark.requirement("U3", "X6")
-def test_so_it_does_where_the_shelf_alone_takes_nothing(tmp_path: Path, own_home: Path) -> None:
-    (own_home / ".holdfast/segments/lock").mkdir(parents=True)
-    path = a_session(steps=16).written(tmp_path)
-    run = CliRunner().invoke(holdfast_command, ["roll", "--now", str(path)])
-    assert isinstance(run.exception, HoldfastError)
-    assert run.exception.exit_code == 4
-    assert "segments/lock cannot be written: Is a directory" in str(run.exception)
 
 
 @pytest.mark.requirement("U3", "X6")
@@ -121,13 +110,3 @@ def test_a_checkpoint_that_cannot_be_saved_says_why_once() -> None:
     assert str(error).startswith("no checkpoint was saved: ")
     assert str(error).count("checkpoint was saved") == 1 and "holdfast log" not in str(error)
     assert "Not a directory" in str(error)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no /proc")
-@pytest.mark.requirement("U3", "X6")
-def test_a_token_that_cannot_be_made_is_named_with_its_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "gone"
-    folder.symlink_to("/proc/self/fdinfo")  # no file can be made there, by whoever
-    with pytest.raises(OSError, match="it cannot be made: ") as error:
-        secret_file.read_or_create(folder / "token")
-    assert error.value.filename == str(folder / "token")

@@ -43,11 +43,6 @@ def _hook(desk: Desk) -> dict[str, Any]:
     return group
 
 
-def test_it_is_not_installed_unless_asked_for(desk: Desk) -> None:
-    _call("install --yes")
-    assert _limit(desk) == 0
-
-
 def test_it_waits_and_looks_only_at_tools_that_print_much(desk: Desk) -> None:
     _call("install --yes --archive-outputs")
     group = _hook(desk)
@@ -77,12 +72,6 @@ def test_leaving_takes_it_out_to_the_byte(desk: Desk, data: bytes) -> None:
     assert _limit(desk) == ARCHIVE_CHARS
     _call("uninstall --yes")
     assert desk.tree() == before
-
-
-def test_a_limit_below_a_preview_s_own_size_is_refused() -> None:
-    run = CliRunner().invoke(holdfast_command, ["install", "--yes", "--archive-outputs", "500"])
-    assert run.exit_code == 2
-    assert "4,000 or more" in run.output
 
 
 @pytest.mark.parametrize(

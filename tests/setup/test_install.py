@@ -92,22 +92,6 @@ def test_no_file_and_no_folder_are_no_file_and_no_folder_again(desk: Desk) -> No
     assert desk.tree() == {}
 
 
-def test_a_file_of_ours_that_only_looks_edited_is_removed_too(desk: Desk) -> None:
-    desk.install()
-    desk.settings.write_bytes(desk.settings.read_bytes() + b"\n")
-    desk.settings.write_text(json.dumps(json.loads(desk.settings.read_bytes())) + "\n")
-    desk.uninstall()
-    assert desk.tree() == {}
-
-
-def test_what_others_put_into_our_folders_keeps_them(desk: Desk) -> None:
-    desk.install()
-    mine = desk.skill.with_name("mine.md")
-    mine.write_text("my own command")
-    desk.uninstall()
-    assert [path for path, data in desk.tree().items() if data is not None] == [str(mine)]
-
-
 def test_a_changed_python_replaces_our_entries(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write(SAMPLES["hooked"])
     with monkeypatch.context() as patch:

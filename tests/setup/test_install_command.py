@@ -21,7 +21,7 @@ from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.executable import console_command, typed_command
 from holdfast.memory.topic_store import change
 from holdfast.settings import load as settings_load
-from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
+from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind
 from holdfast.setup.install import installed_commands
 
 from .machine import Desk, all_hooks
@@ -68,14 +68,6 @@ def test_a_no_changes_nothing_and_says_so(desk: Desk, answer: str, hint: bool) -
     assert installed_commands(desk.settings)
 
 
-@pytest.mark.slow  # the whole command, to say what the one above says
-def test_without_a_terminal_the_real_command_says_so_too(desk: Desk) -> None:
-    line = [sys.executable, "-m", "holdfast.cli", "install"]
-    run = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert run.returncode == 1
-    assert "Nothing was changed. Say --yes" in run.stderr
-
-
 def _on_a_terminal(typed: bytes, *words: str) -> tuple[int, str]:
     ours, theirs = pty.openpty()
     line = [sys.executable, "-m", "holdfast.cli", *words]
@@ -105,12 +97,6 @@ def test_on_a_terminal_it_asks_once_whether_to_archive_transcripts(desk: Desk) -
     code, said = _on_a_terminal(b"y\n", "install")
     assert code == 0 and "Save compressed copies" in said
     assert settings_load.load().word("archive_transcripts") == "on"
-
-
-def test_leaving_where_nothing_is_makes_nothing(desk: Desk) -> None:
-    assert "Not installed" in call("uninstall --yes").stdout
-    assert desk.tree() == {}
-    assert not desk.ours.exists()
 
 
 def test_what_changed_while_we_asked_is_not_written(
@@ -227,13 +213,6 @@ def test_what_could_not_be_left_is_named_with_its_own_exit_code(desk: Desk) -> N
     assert b"holdfast" not in (state.read_bytes() if state.exists() else b"")
 
 
-def test_a_project_is_named_by_its_folder(desk: Desk, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    said = call("install --yes --scope project --project ../other")
-    assert installed_commands(tmp_path / "other" / ".claude" / "settings.json")
-    assert "use --scope local" in said.stderr
-
-
 @pytest.mark.parametrize("text", [SAMPLES["hooked, minified"], b'{"model": "opus"}\n'])
 def test_the_status_line_alone_comes_and_goes_beside_a_plugin(desk: Desk, text: bytes) -> None:
     desk.write(text)
@@ -253,15 +232,6 @@ def test_a_text_of_one_long_line_is_shown_so_that_it_can_be_read(desk: Desk) -> 
     said = call("install --dry-run")
     assert max(map(len, said.stdout.splitlines()[1:])) < 250
     assert "indented here" in said.stdout
-
-
-def test_errors_are_of_our_tree_with_a_hint_and_an_exit_code(desk: Desk) -> None:
-    desk.write(b'{"a": }')
-    error = call("install --yes").exception
-    assert isinstance(error, SettingsBroken)
-    assert "line 1, column 7" in str(error)
-    assert error.hint
-    assert error.exit_code == 5
 
 
 @pytest.mark.slow  # four whole commands
@@ -295,14 +265,6 @@ def test_the_installed_command_is_one_the_shell_can_run(
     run = subprocess.run(command, shell=True, input=payload, text=True, capture_output=True)
     assert run.returncode == 0
     assert shlex.split(command)[0] == str(odd / "python")
-
-
-def test_a_copy_that_is_not_kept_is_not_told_of(desk: Desk) -> None:
-    state = desk.home / ".claude.json"
-    state.write_text('{"numStartups": 3}')
-    said = call("install --yes")
-    assert f"wrote {state}" in said.stdout
-    assert "kept " not in said.stdout, "of that file there is no copy"
 
 
 def test_local_scope_says_what_git_would_see(desk: Desk, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.setup import wiring
-from holdfast.setup.errors import SettingsBroken, SettingsIsALink
+from holdfast.setup.errors import SettingsBroken
 from holdfast.setup.install import apply, plan_install
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import settings_target
@@ -79,14 +79,6 @@ def test_what_the_client_wrote_meanwhile_stays(desk: Desk, data: bytes | None) -
     assert _file(desk, "user").read_text() == json.dumps(rewritten, indent=2)
 
 
-def test_no_copy_of_the_client_s_own_file_is_kept(desk: Desk) -> None:
-    _file(desk, "user").write_bytes(SAMPLES["others"] or b"")
-    desk.install()
-    assert list(desk.ours.rglob("*.bak"))
-    for kept in desk.ours.rglob("*"):
-        assert not kept.is_file() or b"k-1" not in kept.read_bytes()
-
-
 def test_it_is_left_out_or_taken_out_where_nobody_wants_it(desk: Desk) -> None:
     def install(server: bool) -> None:
         target = settings_target(
@@ -132,13 +124,6 @@ def test_a_file_the_client_could_not_use_is_refused(desk: Desk, data: bytes) -> 
     with pytest.raises(SettingsBroken):
         desk.install()
     assert desk.tree() == before
-
-
-def test_a_link_is_refused(desk: Desk) -> None:
-    (desk.home / "dotfiles.json").write_text("{}")
-    _file(desk, "user").symlink_to(desk.home / "dotfiles.json")
-    with pytest.raises(SettingsIsALink):
-        desk.install()
 
 
 @pytest.mark.slow  # it loads the SDK: most of a second

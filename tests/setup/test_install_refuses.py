@@ -18,7 +18,6 @@ from holdfast.setup.errors import (
     CannotUndo,
     CannotWrite,
     ChangedMeanwhile,
-    InstallError,
     SettingsBroken,
     SettingsIsALink,
     SettingsReadOnly,
@@ -155,21 +154,6 @@ def test_a_settings_file_of_50_megabytes_is_refused_at_once(desk: Desk) -> None:
     assert desk.settings.read_bytes() == large
 
 
-def test_a_folder_that_is_a_link_is_fine(desk: Desk) -> None:
-    (desk.home / "dotfiles").mkdir()
-    desk.settings.parent.symlink_to(desk.home / "dotfiles")
-    desk.install()
-    desk.uninstall()
-    assert list((desk.home / "dotfiles").iterdir()) == []
-
-
-def test_a_folder_in_place_of_the_file_is_refused(desk: Desk) -> None:
-    desk.settings.mkdir(parents=True)
-    with pytest.raises(SettingsBroken, match="is not a file"):
-        desk.install()
-    assert desk.settings.is_dir()
-
-
 def test_a_pipe_in_place_of_the_file_is_nothing_to_wait_for(desk: Desk) -> None:
     desk.settings.parent.mkdir(parents=True)
     os.mkfifo(desk.settings)
@@ -185,26 +169,6 @@ def test_a_read_only_file_is_refused_even_for_root(desk: Desk) -> None:
         desk.install()
     assert desk.settings.read_bytes() == b"{}"
     assert not desk.ours.exists()
-
-
-def test_a_read_only_folder_is_refused_even_for_root(desk: Desk) -> None:
-    desk.write(b"{}")
-    desk.settings.parent.chmod(0o555)
-    try:
-        with pytest.raises(SettingsReadOnly):
-            desk.install()
-    finally:
-        desk.settings.parent.chmod(0o755)
-    assert desk.settings.read_bytes() == b"{}"
-
-
-def test_a_file_where_the_command_folder_should_be_is_refused(desk: Desk) -> None:
-    desk.write(b"{}")
-    (desk.settings.parent / "commands").write_text("not a folder")
-    before = desk.tree()
-    with pytest.raises(InstallError):
-        desk.install()
-    assert desk.tree() == before
 
 
 def test_settings_that_change_between_reading_and_writing_are_not_written(desk: Desk) -> None:
@@ -277,19 +241,6 @@ def test_an_interrupt_is_undone_too(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(KeyboardInterrupt):
         apply(plan)
     assert desk.tree() == before
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X6")
-@pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 2}', b"[]", b'{"version": 1}'])
-def test_a_damaged_receipt_counts_as_lost(desk: Desk, damage: bytes) -> None:
-    desk.write(SAMPLES["rich, tabs"])
-    desk.install()
-    [receipt] = (desk.ours / "installs").glob("*.json")
-    receipt.write_bytes(damage)
-    desk.uninstall()
-    assert b"holdfast/hook/__main__.py statusline" not in desk.settings.read_bytes()
-    assert not (desk.ours / "installs").exists()
 
 
 @pytest.mark.requirement("X6")

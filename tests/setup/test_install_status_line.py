@@ -57,32 +57,6 @@ def test_theirs_comes_back_when_our_folder_is_lost(desk: Desk, command: str) -> 
     assert json.loads(desk.settings.read_bytes()) == before
 
 
-def test_a_line_that_cannot_be_handed_on_is_not_wrapped(desk: Desk) -> None:
-    desk.write(b'{"statusLine": {"type": "command", "command": "a\\u0000b\\ud800"}}')
-    before = desk.tree()
-    desk.install()
-    assert line_in(desk.settings)["command"] == wiring.status_command()
-    desk.uninstall()
-    assert desk.tree() == before
-
-
-def test_theirs_comes_back_as_written_after_edits_around_it(desk: Desk) -> None:
-    desk.write(THEIRS)
-    desk.install()
-    text = desk.settings.read_text().replace('"padding": 3', '"padding": 0')
-    desk.settings.write_text(text)
-    desk.uninstall()
-    assert desk.settings.read_bytes() == THEIRS.replace(b'"padding": 3', b'"padding": 0')
-
-
-def test_what_the_user_made_ours_wrap_since_is_what_comes_back(desk: Desk) -> None:
-    desk.write(THEIRS)
-    desk.install()
-    set_line(desk, wiring.status_command("another.sh"))
-    desk.uninstall()
-    assert line_in(desk.settings)["command"] == "another.sh"
-
-
 def test_a_status_line_the_user_set_since_is_left(desk: Desk) -> None:
     desk.write(THEIRS)
     desk.install()
@@ -134,9 +108,3 @@ def test_ours_is_never_wrapped_in_ours(desk: Desk) -> None:
     shutil.rmtree(desk.ours)
     desk.install(force=True)
     assert line_in(desk.settings)["command"] == wiring.status_command()
-
-
-def test_a_project_line_that_hides_ours_is_said(desk: Desk) -> None:
-    (desk.project / ".claude").mkdir()
-    (desk.project / ".claude" / "settings.json").write_bytes(THEIRS)
-    assert any("shown instead" in note for note in desk.install().notes)

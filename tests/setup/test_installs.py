@@ -36,12 +36,6 @@ def register(desk: Desk, **more: str) -> Path:
     return hooks
 
 
-def test_nothing_is_found_where_nothing_is(desk: Desk) -> None:
-    assert scopes(desk) == []
-    desk.write(b"broken")
-    assert scopes(desk) == []
-
-
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope: str) -> None:
     desk.install(scope)
@@ -103,18 +97,6 @@ def test_installs_in_other_projects_are_said_as_long_as_they_stand(
     assert said not in desk.install().notes
 
 
-def test_a_disabled_plugin_does_not_count(desk: Desk) -> None:
-    register(desk)
-    desk.write(b'{"enabledPlugins": {"holdfast@mk": false}}')
-    assert scopes(desk) == []
-    desk.install()
-
-
-def test_a_plugin_of_another_project_does_not_count(desk: Desk) -> None:
-    register(desk, scope="project", projectPath="/some/where/else")
-    assert scopes(desk) == []
-
-
 @pytest.mark.parametrize(
     "data", [b"", b"[]", b'{"plugins": []}', b'{"plugins": {"holdfast@x": 1}}']
 )
@@ -123,8 +105,3 @@ def test_an_odd_register_is_no_trouble(desk: Desk, data: bytes) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     assert scopes(desk) == []
-
-
-def test_a_home_that_is_the_project_counts_once(desk: Desk) -> None:
-    desk.install()
-    assert len(find_installs(desk.home, desk.home, our_packages(desk.ours))) == 1

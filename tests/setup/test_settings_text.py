@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from holdfast.setup import settings_text, wiring
 from holdfast.setup.errors import SettingsBroken
 from holdfast.setup.install_parts import command_to_wrap
-from holdfast.setup.json_text import add, find, raw, read, remove
+from holdfast.setup.json_text import add, find, raw, read
 
-from .json_drafts import documents, edits, values
+from .json_drafts import documents, edits
 
 pytestmark = pytest.mark.requirement("U1")
 
@@ -75,16 +75,6 @@ def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None
     assert left == ({**before, "hooks": kept} if kept else before)
 
 
-@pytest.mark.slow
-@given(documents(), values)
-def test_adding_and_removing_a_member_is_nothing(text: str, value: Any) -> None:
-    held = json.loads(text)
-    grown = add(text, (), value, key="something new")
-    assert json.loads(grown) == {**held, "something new": value}
-    if held:
-        assert remove(grown, ("something new",)) == text
-
-
 @given(documents())
 def test_reading_agrees_with_json(text: str) -> None:
     assert read(text) == json.loads(text)
@@ -102,13 +92,6 @@ def test_our_share_is_laid_out_as_its_neighbours_are() -> None:
     assert add('{"a": [1]}', ("a",), {"b": 2}) == '{"a": [1, {"b": 2}]}'
     assert add('{\r\n  "a": []\r\n}', ("a",), 1) == '{\r\n  "a": [\r\n    1\r\n  ]\r\n}'
     assert add("{}", (), 1, key="a") == '{\n  "a": 1\n}'
-
-
-def test_the_last_of_two_same_keys_counts() -> None:
-    text = '{"statusLine": 1, "statusLine": {"type": "command", "command": "theirs"}}'
-    assert '"statusLine": 1' in joined(text)
-    assert read(joined(text))["statusLine"]["command"] == wiring.status_command("theirs")
-    assert settings_text.leave(joined(text), text, OURS) == text
 
 
 @pytest.mark.parametrize(
@@ -136,12 +119,6 @@ def test_what_is_broken_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(SettingsBroken, match=said.replace("`", ".")) as caught:
         settings_text.check(text)
     assert caught.value.hint
-
-
-@pytest.mark.parametrize("hooks", ['"x"', "[]", "null", '{"Stop": {}}', '{"Foo": null}'])
-def test_hooks_of_a_wrong_shape_are_no_ground_to_build_on(hooks: str) -> None:
-    with pytest.raises(SettingsBroken):
-        settings_text.check_room(settings_text.check(f'{{"hooks": {hooks}}}'))
 
 
 @pytest.mark.parametrize("hooks", ['"x"', "[1]", '{"Stop": {}}', '{"Stop": [1, {"hooks": 2}]}'])
@@ -203,15 +180,6 @@ def test_lines_of_the_first_release_are_known() -> None:
         assert found is not None and found.program == program
         assert wiring.wrapped_in(line + end) == theirs
     assert wiring.archives_from(f"{line} archive 9000") == 9_000
-
-
-@pytest.mark.requirement("U4")
-@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-def test_what_ours_wraps_is_read_back_from_it(theirs: str) -> None:
-    command = wiring.status_command(theirs)
-    assert wiring.is_ours(command, OURS)
-    assert wiring.wrapped_in(command) == theirs
-    assert wiring.wrapped_in(theirs) is None
 
 
 def test_the_hooks_are_those_the_client_documents() -> None:
