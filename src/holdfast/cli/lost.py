@@ -32,12 +32,6 @@ KINDS = {
 PASSAGE_CHARS = 240
 
 
-class NoCompaction(HoldfastError):
-    def __init__(self, words: str, hint: str) -> None:
-        super().__init__(words)
-        self.hint = hint
-
-
 @click.command()
 @of_session
 @click.option("--all", "show_all", is_flag=True, help="Show what was found, too.")
@@ -74,7 +68,7 @@ def lost(session: str, show_all: bool, history: bool, as_json: bool) -> None:
     _show(items, show_all=show_all)
 
 
-def _no_compaction(state: State) -> NoCompaction:
+def _no_compaction(state: State) -> HoldfastError:
     path = Path(state.transcript)
     other = newest_compacted(path)
     hint = (
@@ -85,10 +79,10 @@ def _no_compaction(state: State) -> NoCompaction:
     name = inert(state.session_id[:8]) or path
     if lookup.compactions(path, sidechain=bool(state.agent_id)).count:
         words = f"session {name} was compacted, and the client's summary cannot be read"
-        return NoCompaction(
+        return HoldfastError(
             f"{words}: nobody can say what it holds", "`holdfast brief` shows what is restored"
         )
-    return NoCompaction(f"session {name} has not been compacted, so there is no summary", hint)
+    return HoldfastError(f"session {name} has not been compacted, so there is no summary", hint)
 
 
 def _title(state: State, number: int, at: str) -> str:

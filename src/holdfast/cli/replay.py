@@ -26,21 +26,6 @@ from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-
-class NothingToReplay(HoldfastError):
-    hint = "name a session's .jsonl file under ~/.claude/projects"
-
-
-class NotADrawing(HoldfastError):
-    exit_code = 3
-    hint = "name a new file ending in .svg"
-
-
-class NotDrawn(HoldfastError):
-    exit_code = 2
-    hint = "name a file in an existing folder that you can write to"
-
-
 SHOWN_ITEMS, WORDS_CHARS, OPEN_CHARS = 3, 160, 100
 TEXT_COLUMN = 16  # right of step and fill
 KINDS = {  # in the order of what matters
@@ -73,7 +58,7 @@ def replay(session: str, as_json: bool, svg: Path | None) -> None:
     path = Path(sessions.choose(session, quiet=True).state.transcript)
     replayed, counts = play(path)
     if not replayed.points:
-        raise NothingToReplay(f"{path} holds no answer of a model")
+        raise HoldfastError(f"{path} holds no answer of a model", sessions.NoSuchTranscript.hint)
     reports = _reports(path, replayed)
     if svg is not None:
         write_drawing(_drawing(replayed), svg)
@@ -118,10 +103,12 @@ def write_drawing(drawing: str, svg: Path) -> None:
     """Write a drawing to a new file, or over another drawing; never over anything else."""
     try:
         if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
-            raise NotADrawing(f"{svg} exists and is not a drawing")
+            hint = "name a new file ending in .svg"
+            raise HoldfastError(f"{svg} exists and is not a drawing", hint, 3)
         svg.write_text(drawing, encoding="utf-8")
     except OSError as error:
-        raise NotDrawn(f"{svg} cannot be written: {error.strerror}") from None
+        hint = "name a file in an existing folder that you can write to"
+        raise HoldfastError(f"{svg} cannot be written: {error.strerror}", hint, 2) from None
     say(f"drawn into {svg}", err=True)
 
 

@@ -92,13 +92,6 @@ def _has_session() -> bool:
         return False
 
 
-class NoneOfSession(NoCheckpoint):
-    def __init__(self, session: str) -> None:
-        super().__init__(f"session {session} has no checkpoint")
-        saves = f"`holdfast checkpoint {session}` saves one"
-        self.hint = f"{saves}; `holdfast brief {session}` shows what would be restored"
-
-
 def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     """Return the checkpoint; for a session, its newest one; for an archived session without one,
     the session."""
@@ -111,7 +104,9 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
         if meant is not None:
             return meant
         if _is_session(word):
-            raise NoneOfSession(shown(word)) from None
+            saves = f"`holdfast checkpoint {shown(word)}` saves one"
+            hint = f"{saves}; `holdfast brief {shown(word)}` shows what would be restored"
+            raise NoCheckpoint(f"session {shown(word)} has no checkpoint", hint) from None
         raise
 
 

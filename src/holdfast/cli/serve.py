@@ -23,16 +23,11 @@ PORT = 3847
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-class NotInstalled(HoldfastError):
-    """The packages of the extra `serve` are missing."""
+def _not_installed(words: str) -> HoldfastError:
+    """Say that the packages of the extra `serve` are missing."""
+    from holdfast.settings.extras import install_command_for  # loads urllib.request, 10 ms
 
-    exit_code = 5
-
-    def __init__(self, message: str) -> None:
-        from holdfast.settings.extras import install_command_for  # loads urllib.request, 10 ms
-
-        super().__init__(message)
-        self.hint = install_command_for("serve")
+    return HoldfastError(words, install_command_for("serve"), 5)
 
 
 @click.command()
@@ -84,7 +79,7 @@ def serve(
         from holdfast.api import server
     except ModuleNotFoundError as error:
         words = f"the HTTP interface needs {error.name}, which is not installed"
-        raise NotInstalled(words) from error
+        raise _not_installed(words) from error
     from holdfast.api.address import Address
 
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
@@ -153,7 +148,7 @@ def ui(port: int | None, no_open: bool) -> None:
     try:
         from holdfast.api import login, server
     except ModuleNotFoundError as error:
-        raise NotInstalled(f"the dashboard needs {error.name}, which is not installed") from error
+        raise _not_installed(f"the dashboard needs {error.name}, which is not installed") from error
     from holdfast.api.address import Address
 
     def show(link: str) -> None:

@@ -63,11 +63,6 @@ class NoSuchSession(NoSession):
     hint = "`holdfast status --all` lists the sessions of this machine, with their ids"
 
 
-class SeveralSessions(HoldfastError):
-    exit_code = 2
-    hint = "write more of the id, or name the file"
-
-
 class Chosen(NamedTuple):
     """A session's window: its state, and its folder, which is empty for an archived copy."""
 
@@ -278,7 +273,8 @@ def _transcript_of(start: str) -> Path | None:
     known = [*in_folder(transcripts_folder()), *agents.other_transcripts(os.environ)]
     named = [path for path in known if agents.session_of(path).startswith(start)]
     if len({path.name for path in named}) > 1:
-        raise SeveralSessions(f"{len(named)} sessions begin with {inert(start, 80)}")
+        words = f"{len(named)} sessions begin with {inert(start, 80)}"
+        raise HoldfastError(words, "write more of the id, or name the file", 2)
     if named:
         return max(named, key=modified_at)
     archived = find_archived(start)

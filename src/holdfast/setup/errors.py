@@ -7,13 +7,9 @@ from holdfast.wire.errors import HoldfastError as HoldfastError
 
 
 class InstallError(HoldfastError):
-    """The base of these errors. A hint given with the message replaces the hint of the class."""
+    """The base of these errors."""
 
     exit_code = 5
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint or self.hint
 
 
 class SettingsBroken(InstallError):

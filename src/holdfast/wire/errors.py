@@ -2,8 +2,16 @@
 
 
 class HoldfastError(Exception):
+    """A class of its own is for an error that somebody catches; others give hint and exit code
+    with the message."""
+
     exit_code: int = 1
     hint: str = ""
+
+    def __init__(self, message: str = "", hint: str = "", exit_code: int = 0) -> None:
+        super().__init__(message)
+        self.hint = hint or self.hint
+        self.exit_code = exit_code or self.exit_code
 
 
 def describe(error: BaseException) -> str:

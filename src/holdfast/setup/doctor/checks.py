@@ -19,8 +19,7 @@ from holdfast.files import plugin_environment
 from holdfast.hub.ingest import set_aside
 from holdfast.settings import load as settings_load
 from holdfast.setup.doctor import hooks as client_doctor
-from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
-from holdfast.setup.doctor.hooks import FiredHook
+from holdfast.setup.doctor.hooks import FiredHook, RehearsalStep, rehearse
 from holdfast.setup.doctor.mcp_server import look_at_servers
 from holdfast.setup.doctor.status_line import check_status_line
 from holdfast.setup.errors import InstallError, SettingsBroken
