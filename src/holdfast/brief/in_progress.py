@@ -99,11 +99,11 @@ def _step(call: Call) -> str:
 
 def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield what the model said at work with its place, equal words once, the newest first: later
-    words may refute earlier ones, so older ones get little room. The answer to a request replaces
-    what was said on the way to it, and the last words stand where the work stood."""
+    words may refute earlier ones, so older ones get little room. A longer answer to the request
+    replaces them, and the last words stand where the work stood."""
     left = int(room * OLDER_SHARE)
     newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
-    known = [pair for pair in newest.items() if not _is_replaced(record, pair[1])]
+    known = [pair for pair in newest.items() if not _is_replaced(record, *pair)]
     known.sort(key=lambda pair: -pair[1].op)
     for age, (text, place) in enumerate(known):
         is_older = age >= MOST_REMARKS or place.op <= began(record)
@@ -117,10 +117,11 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
         )
 
 
-def _is_replaced(record: Record, place: Place) -> bool:
+def _is_replaced(record: Record, text: str, place: Place) -> bool:
     turn = turn_at(record, place)
-    is_answered = turn is not None and bool(turn.said) and not (turn.works_on or turn.interrupted)
-    return is_answered or place.op == record.last_said_op
+    is_answered = turn is not None and not (turn.works_on or turn.interrupted)
+    is_longer = turn is not None and len(turn.said) >= len(text)
+    return (is_answered and is_longer) or place.op == record.last_said_op
 
 
 def added(items: Sequence[str]) -> Iterator[BriefItem]:
