@@ -41,7 +41,7 @@ def _check(command: click.Command, above: click.Context, words: list[str], line:
             return
         if word.startswith("-") and word != "-":
             assert word.partition("=")[0] in options, line
-        elif isinstance(command, click.Group) and word.lower() == word:  # not COMMAND
+        elif isinstance(command, click.Group) and word.islower():  # not COMMAND
             below = command.get_command(above, word)
             if below is None and word not in SETTINGS:
                 pytest.fail(f"no such command: {line}")
