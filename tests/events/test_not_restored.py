@@ -35,7 +35,7 @@ def test_model_and_user_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     moment = Moment({"hook_event_name": "SessionStart", "session_id": "s1"}, 1_780_000_000_000)
     with lock_state(moment.folder) as state:
         state.checkpoint_path = "/p/.claude/checkpoints/one.md"
-        state.restored = "2 messages"
+        state.restored = {"said": 2}
     before = Path(moment.folder, "brief.txt")
     before.write_text("the brief of the compaction before")
     said = json.loads(_tell("compact", tmp_path))
@@ -43,6 +43,6 @@ def test_model_and_user_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "could not be restored" in to_model and "/p/.claude/checkpoints/one.md" in to_model
     assert not before.exists(), "the second brief would leave out what stands in it"
     with lock_state(moment.folder) as state:
-        assert state.restored == ""
+        assert state.restored == {}
     assert "holdfast doctor" in said["systemMessage"]
     assert "nothing was restored: no reason" in Path(log.path()).read_text()

@@ -6,6 +6,7 @@ shown on the screen.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from holdfast.brief.compose import NOTHING_SET, TO_BE_CONTINUED, Brief, compose
@@ -32,7 +33,6 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 # The hook that tells the second brief may add an alert and three messages of other agents: 1,190.
 SECOND_TOKENS = int((MOST_UNITS - 1_190) / CHARS_PER_TOKEN)
-RESTORED = "Holdfast restored "
 MOST_SUMMARY = 60_000
 CONTINUED = "This continues the brief of this compaction, with what it had no room for."
 
@@ -86,7 +86,6 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     summary = _known_secrets(state, record).without_in(redact(summary)) or record.summary
     if record.unread:  # a summary cannot be compared with half a session
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
-        state.restored = _restored_words(state.restored, 0)
         return "", {}
     state.compactions = max(state.compactions, record.compactions_now)
     is_readable = summary not in ("", ENCRYPTED)
@@ -102,25 +101,19 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         agent_type=state.agent_type,
         max_tokens=min(SECOND_TOKENS, hook_tokens(state.project, state.edge_tokens)),
     )
-    restored = state.restored
-    if second_half or TO_BE_CONTINUED not in first:  # else the rest was counted with the first
-        restored = _with_second(restored, brief, len(record.turns))
+    restored = Counter(state.restored)
+    if brief.lines and (second_half or TO_BE_CONTINUED not in first):  # else it was counted
+        from holdfast.events import window_brief  # a compaction that needs one brief does not pay
+
+        restored += window_brief.count_restored(brief)
+        restored["said"] = min(restored["said"], len(record.turns))  # one may stand in both
     second = brief.text if brief.lines else ""
     not_found = sum(not item.is_found for item in items)
-    state.restored = _restored_words(restored, not_found)
+    state.restored = {**restored, "not_found": not_found} if any(restored.values()) else {}
     if not is_readable:
         return second, {}
     counts = {"number": state.compactions, "items": len(items), "not_found": not_found}
     return second, {**counts, "restored": not_found - len(missing(items, f"{given}\n{second}"))}
-
-
-def _with_second(restored: str, brief: Brief, turns: int) -> str:
-    """The first brief's words for the user, with the second brief counted in."""
-    if not brief.lines or restored.startswith(RESTORED):
-        return restored
-    from holdfast.events import window_brief  # a compaction that needs one brief does not pay
-
-    return window_brief.describe_restored(brief, restored, most_messages=turns)
 
 
 def compose_second(
@@ -148,14 +141,3 @@ def _known_secrets(state: State, record: Record) -> ToldSecrets:
     known = ToldSecrets()
     known.hear_again(state.transcript, record.told)
     return known
-
-
-def _restored_words(restored: str, not_found: int) -> str:
-    """One line for the user: what was restored, and how many items were not found in the
-    summary."""
-    if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
-        return restored
-    words = f"{RESTORED}{restored}"
-    verb = "was" if not_found == 1 else "were"
-    told = f"{not_found:,} {verb} not found in the summary: holdfast lost"
-    return f"{words}; {told}" if not_found else words

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.events import record_session
+from holdfast.events import printed_brief, record_session
 from holdfast.hook.observation import Moment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
@@ -97,8 +97,8 @@ def _judge(moment: Moment, state: State, shown_to_user: bool, may_compress: bool
     owed = news.to_user or state.owed
     state.owed = "" if shown_to_user else owed
     if shown_to_user:
-        owed = "\n".join(filter(None, (state.restored, owed)))
-        state.restored = ""
+        owed = "\n".join(filter(None, (printed_brief.restored_line(state.restored), owed)))
+        state.restored = {}
     second = _second_brief(state)
     parts = (news.to_model, second, _messages(moment, state))
     to_model = "\n".join(filter(None, parts))

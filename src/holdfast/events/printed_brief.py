@@ -1,8 +1,10 @@
-"""What the two hooks of a compaction printed, left in the window's folder for PostCompact."""
+"""What the two hooks of a compaction printed: left in the window's folder for PostCompact, and
+counted for the user."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 
 from holdfast.wire import log, places
@@ -43,3 +45,33 @@ def _leave(path: str, text: str) -> None:
         log.add("WARN", "brief", f"could not note what was restored: {error}")
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
+
+
+# What a brief restored, by section, as the user reads it.
+RESTORED = {
+    "said": "of your message",
+    "failing": "failing command",
+    "tasks": "open task",
+    "agents": "background task",
+}
+
+
+def restored_words(counts: Mapping[str, int]) -> str:
+    """What was restored, in a few words; empty if it was nothing."""
+    some = ((counts.get(section), noun) for section, noun in RESTORED.items())
+    return ", ".join(_plural(count, noun) for count, noun in some if count)
+
+
+def restored_line(counts: Mapping[str, int]) -> str:
+    """One line for the user: what was restored, and how many items were not found in the
+    summary."""
+    words, missing = restored_words(counts), counts.get("not_found")
+    if not words or not missing:
+        return words and f"Holdfast restored {words}"
+    verb = "was" if missing == 1 else "were"
+    told = f"{missing:,} {verb} not found in the summary: holdfast lost"
+    return f"Holdfast restored {words}; {told}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 and not noun.startswith('of ') else 's'}"

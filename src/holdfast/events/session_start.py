@@ -101,7 +101,7 @@ def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
         log.add("ERROR", record_session.log_name(state), words)
         if source != "compact":
             return "", ""
-        state.restored = ""
+        state.restored = {}
         printed_brief.remove_first(moment.folder)  # of the compaction before
         return "", NOT_RESTORED
 
@@ -125,7 +125,7 @@ def _brief(state: State, moment: Moment) -> str:
     folder = moment.folder
     record = storage.read_on(state, folder, moment.is_late)
     brief = window_brief.compose_brief(state, folder, record, compacting=True)
-    state.restored = window_brief.describe_restored(brief)
+    state.restored = dict(window_brief.count_restored(brief))
     first = halves_of(brief)[0]
     printed_brief.leave_first(folder, first)
     window = f"window {record.compactions_now + 1}"
@@ -134,7 +134,8 @@ def _brief(state: State, moment: Moment) -> str:
         return ""
     tokens = tokens_of(units(first))
     which = "brief" if state.agent_id else "first brief"  # a subagent gets no second one
-    words = f"{which} of about {tokens:,} tokens restored in {window}: {state.restored}"
+    restored = printed_brief.restored_words(state.restored)
+    words = f"{which} of about {tokens:,} tokens restored in {window}: {restored}"
     log.add("INFO", record_session.log_name(state), words.removesuffix(": "))
     return first
 

@@ -14,6 +14,7 @@ from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived, hook_tokens
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
+from holdfast.events.printed_brief import RESTORED
 from holdfast.hub.projection_file import objects_in, read_projection, subtasks, text
 from holdfast.record.model import Record
 from holdfast.window.state import State
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
 
 OVERHEAD_TOKENS = 18_000  # system prompt and tools, where no answer has told
 SUMMARY_TOKENS = 12_000  # a summary, five files read back, and the brief
-_COUNTED = {
-    "said": "of your message",
-    "failing": "failing command",
-    "tasks": "open task",
-    "agents": "background task",
-}
 
 
 def compose_brief(
@@ -110,30 +105,11 @@ def headline(state: State, record: Record) -> str:
     return f"{words}; it is about {share}% of the way to the next compaction."
 
 
-def describe_restored(brief: Brief, before: str = "", most_messages: int = 0) -> str:
-    """What a brief restored, in a few words for the user; empty if it was nothing. `before` are
-    such words about the brief before it: the numbers are added. A message that begins in one brief
-    and ends in the other is counted once at most: there are `most_messages`."""
-    counts = Counter(item.section for item in brief.items if _is_open(item)) + _restored_counts(
-        before
+def count_restored(brief: Brief) -> Counter[str]:
+    """How much of each kind a brief restored, as the user is told."""
+    return Counter(
+        item.section for item in brief.items if item.section in RESTORED and _is_open(item)
     )
-    if most_messages:
-        counts["said"] = min(counts["said"], most_messages)
-    parts = [
-        _plural(counts[section], noun) for section, noun in _COUNTED.items() if counts[section]
-    ]
-    return ", ".join(parts)
-
-
-def _restored_counts(words: str) -> Counter[str]:
-    """Read `describe_restored` back: the numbers by section."""
-    found: Counter[str] = Counter()
-    for part in words.split(", ") if words else ():
-        number, _, noun = part.partition(" ")
-        sections = [name for name, one in _COUNTED.items() if noun in (one, f"{one}s")]
-        if sections and number.isdecimal():
-            found[sections[0]] += int(number)
-    return found
 
 
 def _is_open(item: BriefItem) -> bool:
@@ -143,10 +119,6 @@ def _is_open(item: BriefItem) -> bool:
     if item.section == "agents":
         return item.reason == STILL_RUNNING
     return item.section != "tasks" or item.reason != "done"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 and not noun.startswith('of ') else 's'}"
 
 
 def _marked_rules(state: State, record: Record) -> list[str]:

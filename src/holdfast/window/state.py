@@ -67,7 +67,7 @@ class State:
     monitor_ms: int = 0
     rolled_ms: int = 0  # when cold segments were last looked for
     owed: str = ""  # what the user has not been told yet
-    restored: str = ""  # what was restored after the last compaction, until the next prompt
+    restored: dict[str, int] = {}  # noqa: RUF012 (how much, until the next prompt; see `printed_brief`)
     compacting_ms: int = 0
     compacting_answer: str = ""
     compactions: int = 0
@@ -81,7 +81,7 @@ class State:
         unknown = given.keys() - FIELDS
         if unknown:
             raise TypeError(f"a state has no {', '.join(sorted(unknown))}")
-        self.switches = {}
+        self.switches, self.restored = {}, {}
         self.__dict__.update(given)
 
     def __eq__(self, other: object) -> bool:
