@@ -35,8 +35,7 @@ class Worker:
     def __init__(self, word: str, idle_seconds: float = IDLE_SECONDS) -> None:
         self._word, self._idle_seconds = word, idle_seconds
         self._process: subprocess.Popen[bytes] | None = None
-        # A waiting thread holds `_turn`, so that no thread goes twice while another one waits.
-        self._turn, self._busy = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         try:
             self.name = str(self._ask([])[0]["name"])
         except NoEmbedder:
@@ -51,16 +50,11 @@ class Worker:
         return np.concatenate(made)
 
     def _ask(self, texts: list[str]) -> tuple[dict[str, Any], bytes]:
-        with self._turn:
-            self._busy.acquire()
-        try:
-            for _ in range(2):  # the process may have ended because no texts came
-                answer = self._answer(texts)
-                if answer is not None:
-                    break
+        with self._lock:
+            answer = self._answer(texts)
+            if answer is None:  # the process may have ended because no texts came
                 self._end()
-        finally:
-            self._busy.release()
+                answer = self._answer(texts)
         if answer is None:
             raise NoEmbedder("the model's process ended")
         if "error" in answer[0]:

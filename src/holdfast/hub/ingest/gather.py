@@ -194,8 +194,6 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
     `used_tokens`, `at_ms` and `estimated` belong to the newest reading, which may be newer than
     the state's own.
     """
-    edge = state.edge_tokens
-    ratio = used_tokens / edge
     settings = settings_load.load(state.project)
     thresholds = Thresholds.of(settings)
     ratio, room = used_tokens / state.edge_tokens, max(0, state.edge_tokens - used_tokens)
