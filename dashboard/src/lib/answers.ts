@@ -105,7 +105,6 @@ export interface Budget {
   model_tokens: number | null;
   frame_tokens: number;
   parts: BudgetPart[];
-  loans: string[];
   pins: Pin[];
   evicted: string[];
   used_ratio: number;

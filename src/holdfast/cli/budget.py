@@ -177,8 +177,6 @@ def _show(status: BudgetStatus, most: int) -> None:
     frame = f"{status.frame_tokens:,}"
     say(_row("headings", "", frame, frame))
     say(paint(_row("total", "", f"{status.max_tokens:,}", f"{status.spent_tokens:,}"), "bold"))
-    for words in status.loans:
-        say(f"  {words}")
     for part in status.parts:
         _show_items(part, most)
     for row in status.pins:

@@ -60,7 +60,6 @@ class BudgetStatus:
     model_tokens: int | None  # the same brief as this session's model counts; None: not measured
     frame_tokens: int  # of those spent, for headings and frame
     parts: tuple[CompartmentUse, ...]
-    loans: tuple[str, ...]  # in words
     pins: tuple[Pin, ...]
     evicted: tuple[str, ...]
     used_ratio: float
@@ -90,7 +89,6 @@ def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
         model_tokens=five.estimate(brief.text, state.density).model_tokens,
         frame_tokens=frame,
         parts=tuple(parts),
-        loans=tuple(_loans(parts)),
         pins=known.pins,
         evicted=tuple(sorted(known.evicted)),
         used_ratio=ahead["used_ratio"],
@@ -183,19 +181,3 @@ def _entry(item: BriefItem) -> BriefEntry:
         is_never_cut=item.pinned,
         can_be_evicted=item.section not in KEPT,
     )
-
-
-def _loans(parts: list[CompartmentUse]) -> list[str]:
-    """Which compartment borrows from which, in words."""
-    left = {part.name: part.lent_tokens for part in parts}
-    loans = []
-    for borrower in parts:
-        wanted = borrower.borrowed_tokens
-        for lender in left:
-            amount = min(wanted, left[lender])
-            if amount:
-                loans.append(
-                    f"{borrower.name} borrows {amount:,} tokens that {lender} leaves of its share"
-                )
-            wanted, left[lender] = wanted - amount, left[lender] - amount
-    return loans

@@ -37,7 +37,6 @@ def _status() -> ToolAnswer:
         "spent_tokens": found.spent_tokens,
         "pins": [one._asdict() for one in found.pins],
         "evicted": list(found.evicted),
-        "loans": list(found.loans),
         "forecast": {name: getattr(found, name) for name in FORECAST_FIELDS},
     }
     rows = [row for part in found.parts for row in _rows(part)]
