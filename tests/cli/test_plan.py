@@ -59,6 +59,7 @@ def test_one_task_is_estimated_without_a_file() -> None:
         return CliRunner().invoke(holdfast_command, ["plan", "-", "--json"], input=data)
 
     found = json.loads(piped(b"- [ ] Fix the parser\n  - files: cart.py").stdout)
+    assert found["mermaid"].startswith("flowchart TD\n    batch_0[")
     [task] = found["nodes"]["batch_0"]["tasks"]
     assert task["low_tokens"] < task["estimated_tokens"] < task["high_tokens"]
     for data, words in (

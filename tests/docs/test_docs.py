@@ -189,5 +189,5 @@ def test_nobody_is_told_to_install_us_from_an_index() -> None:
 def test_the_quality_of_briefs_is_documented_with_the_command_that_measured_it() -> None:
     page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
     assert "make bench CORPUS=" in page
-    for measure in ("R at 2,000 tokens", "R at 500 tokens", "client + first brief"):
+    for measure in ("R / P at 2,000 tokens", "client + first brief"):
         assert measure in page

@@ -28,7 +28,7 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
-from holdfast.plan.workflow import TaskBatch, Workflow, as_json
+from holdfast.plan.workflow import TaskBatch, Workflow, as_json, draw_mermaid
 from holdfast.redact import redact_each
 from holdfast.run import journal_state
 from holdfast.run.claude_process import PERMISSIONS
@@ -85,7 +85,8 @@ def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> 
     if begun.note:
         workflow = replace(workflow, warnings=(*workflow.warnings, begun.note))
     if as_plain:
-        click.echo(json.dumps(redact_each(as_json(workflow)), indent=2))
+        answer = {**redact_each(as_json(workflow)), "mermaid": draw_mermaid(workflow)}
+        click.echo(json.dumps(answer, indent=2))
         return
     show(workflow)
     show_notes(workflow.warnings)
