@@ -21,7 +21,7 @@ def reply_to(record: Record, words: str) -> str:
     if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
         return ""
     before = next((turn.said for turn in reversed(record.turns) if not turn.taken_back), "")
-    return clip_last(" ".join(before.split()), LONGEST)
+    return clip_last(before.strip(), LONGEST)
 
 
 def question_at_end(said: str, most: int = QUESTION_CHARS) -> str:
