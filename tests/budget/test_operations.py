@@ -20,7 +20,7 @@ from holdfast.budget.ledger import (
     NoSuchPin,
     TooManyPins,
 )
-from holdfast.cli.pin import pin as command
+from holdfast.cli.budget import pin as command
 from holdfast.files.small_files import NewerFile, NotStored
 from holdfast.wire import places
 

@@ -62,6 +62,7 @@ MODULES = {
     "roll": "segments",
     "compress": "segments",
     "mcp": "serve",
+    "pin": "budget",
     "rebuild": "db",
     "ui": "serve",
     "uninstall": "install",

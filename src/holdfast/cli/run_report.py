@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import say, unfiltered
 from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
@@ -283,19 +283,59 @@ def _say_missing(files: list[str]) -> None:
         say(f"not there, though reported as done: {names}")
 
 
-SESSION_CHARS = 8
+SESSION_CHARS, MOST_NAME = 8, 24
 
 
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[Tell]:
     """Show progress; only notes if `quiet`."""
     if sys.stderr.isatty() and not quiet:
-        from holdfast.cli.run_bars import bars  # late: plain lines do not need rich
-
-        with bars() as tell:
+        with _bars() as tell:
             yield _until_it_fails(tell)
     else:
         yield _until_it_fails(_show_note if quiet else _show_line)
+
+
+@contextmanager
+def _bars() -> Iterator[Tell]:
+    """Show a bar for the plan, and one for each session while it works. They end without an error
+    if the terminal is gone."""
+    from rich import progress
+    from rich.console import Console
+
+    console = Console(file=unfiltered(sys.stderr), highlight=False, markup=False)
+    columns = progress.TextColumn("{task.description}"), progress.BarColumn()
+    words = progress.TextColumn("{task.fields[words]}"), progress.TimeElapsedColumn()
+    bars = progress.Progress(*columns, *words, console=console, transient=True)
+    tasks: dict[str, progress.TaskID] = {}  # by session; that of the plan has no name
+
+    def show(key: str, name: str, text: str, done: int = 0, total: int | None = None) -> None:
+        if key not in tasks:
+            tasks[key] = bars.add_task(name, total=total, words="")
+        bars.update(tasks[key], completed=done, total=total, words=text, refresh=True)
+
+    def tell(event: RunEvent) -> None:
+        session = event.session_id
+        if event.kind == "reading":
+            total = max(event.planned_tokens, event.used_tokens)
+            return show(session, "", inert(event.words), event.used_tokens, total)
+        if event.kind == "batch":
+            done, total = event.number - 1, event.count
+            show("", "plan", f"{done} of {counted(total, 'batch')}", done, total)
+        if event.kind == "begun":
+            name = f"{session[:SESSION_CHARS]} {short(event.titles, MOST_NAME)}"
+            show(session, inert(name), "no answer yet")
+        if event.kind == "session" and session in tasks:
+            bars.remove_task(tasks.pop(session))
+        if event.words:
+            console.print(progress_line(event))
+
+    bars.start()
+    try:
+        yield tell
+    finally:
+        with suppress(OSError):
+            bars.stop()
 
 
 def _until_it_fails(tell: Tell) -> Tell:
