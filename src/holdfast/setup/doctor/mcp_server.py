@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from holdfast.setup.changes import bytes_of
 from holdfast.setup.doctor.hooks import environment_in
@@ -131,54 +129,32 @@ def start(path: Path, entry: dict[str, Any]) -> StartedServer:
 
 
 def _try_server(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]:
-    pipe = subprocess.PIPE
+    """Ask for its tools and close its input, upon which it must end. Returns the tools, and what
+    it failed to do."""
+    requests: tuple[dict[str, Any], ...] = (
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list", "params": {}},
+    )
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **request}) + "\n" for request in requests)
     try:
-        server = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environment_in(folder)
+        run = subprocess.run(
+            command,
+            input=lines.encode(),
+            capture_output=True,
+            cwd=folder,
+            env=environment_in(folder),
+            timeout=TRIAL_SECONDS,
+            check=False,
         )
-    except (OSError, ValueError) as error:
-        return (), f"does not start: {error}"
-    last = threading.Timer(TRIAL_SECONDS, server.kill)
-    last.start()
-    try:
-        return _talk(server)
-    finally:
-        last.cancel()
-        server.kill()
-        with contextlib.suppress(BrokenPipeError), server:  # unsent data does not matter
-            pass
-
-
-def _talk(server: subprocess.Popen[bytes]) -> tuple[tuple[str, ...], str]:
-    assert server.stdin and server.stdout and server.stderr
-    try:
-        _ask(server.stdin, server.stdout, 1, "initialize", HELLO)
-        _send(server.stdin, {"method": "notifications/initialized"})
-        listed = _ask(server.stdin, server.stdout, 2, "tools/list", {})
+        answers = [json.loads(line) for line in run.stdout.splitlines()]
+        listed = next(answer["result"] for answer in answers if answer.get("id") == 2)
         tools = tuple(str(tool["name"]) for tool in listed["tools"])
-        server.stdin.close()
-    except (OSError, ValueError, KeyError, TypeError):
-        server.kill()
-        errors = server.stderr.read().decode("utf-8", "replace").strip()
-        return (), (errors.splitlines()[-1][:300] if errors else "did not answer as a server does")
-    try:
-        server.wait(TRIAL_SECONDS)
     except subprocess.TimeoutExpired:
-        return tools, "did not end with its input"
+        return (), "did not end with its input"
+    except OSError as error:
+        return (), f"does not start: {error}"
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        errors = run.stderr.decode("utf-8", "replace").strip()
+        return (), (errors.splitlines()[-1][:300] if errors else "did not answer as a server does")
     return tools, "" if tools else "has no tools"
-
-
-def _ask(
-    sending: IO[bytes], hearing: IO[bytes], number: int, method: str, params: dict[str, Any]
-) -> dict[str, Any]:
-    _send(sending, {"id": number, "method": method, "params": params})
-    while True:
-        answer = json.loads(hearing.readline())
-        if answer.get("id") == number:
-            result: dict[str, Any] = answer["result"]
-            return result
-
-
-def _send(sending: IO[bytes], message: dict[str, Any]) -> None:
-    sending.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-    sending.flush()
