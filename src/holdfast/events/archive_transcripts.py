@@ -71,15 +71,6 @@ def run() -> None:
     _log(save_in_turn(most_bytes(settings), AT_MOST_SECONDS))
 
 
-def save_now(settings: Settings) -> SaveResult:
-    """Archive all transcripts now. Errors are also logged."""
-    from holdfast.archive.save_transcripts import save_all
-
-    done = save_all(most_bytes(settings))
-    _log(done)
-    return done
-
-
 def most_bytes(settings: Settings) -> int:
     return settings.whole("archive_transcripts_megabytes") << 20
 

@@ -58,11 +58,6 @@ def fresh_room(
     return PlanRoom(tokens, tokens, window_tokens, specs, basis)
 
 
-def least_window() -> int:
-    """The smallest window in which a session can do anything before it compacts."""
-    return client_edge.RESERVE + client_edge.MARGIN + FRESH_TOKENS + LEAST_ROOM
-
-
 def _edge_of(window_tokens: int) -> int:
     return window_tokens - client_edge.RESERVE - client_edge.MARGIN
 
