@@ -148,4 +148,4 @@ def test_nobody_waits_for_all_windows_to_be_reached(
         assert handed == []
     finally:
         reached.set()
-    until(lambda: [one["id"] for one in handed] == [first["id"], second["id"]])
+    until(lambda: {one["id"] for one in handed} == {first["id"], second["id"]})

@@ -15,6 +15,7 @@ from functools import partial
 from sqlalchemy.engine import Connection
 
 from holdfast.files.lock import hold_in_home
+from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.board.local_agents import Listener, entry_of, listeners, of_kind, with_outbox
@@ -93,30 +94,22 @@ def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> s
 
 def hand_out_posted(store: Store, posted: Sequence[Row]) -> None:
     """Hand out messages that were just posted; if that fails, they stay posted. A listener gets
-    everything that waits for it, so one of several messages to the same name is enough."""
-    for row in {(one["to_agent"], one["project_id"]): one for one in posted}.values():
-        try:
-            _hand_posted(store, row)
-        except (HoldfastError, OSError) as error:
-            log.add("WARN", "board", f"message {row['id']} is handed out later: {error}")
+    everything that waits for it."""
+    try:
+        hand_out(store, row_times.now_ms(), posted)
+    except (HoldfastError, OSError) as error:
+        log.add("WARN", "board", f"{len(posted)} messages are handed out later: {error}")
 
 
-def _hand_posted(store: Store, row: Row) -> None:
-    named, now_ms = row["to_agent"], row["created_ms"]
-    found = listeners(now_ms, named or "")
-    for one in found:
-        if _may_hear(one, row):
-            _hand(store, one, now_ms)
-    if named and not found:
-        _hand_kind(store, named, now_ms)
-
-
-def hand_out(store: Store, now_ms: int) -> bool:
-    """Hand out everything pending. Return True if all of it is on its way: every window could be
-    reached, and none has more waiting than an outbox holds."""
+def hand_out(store: Store, now_ms: int, posted: Sequence[Row] = ()) -> bool:
+    """Hand out everything pending, or only to the listeners of posted messages. Return True if all
+    of it is on its way: every window could be reached, and none has more waiting than an outbox
+    holds."""
     everybody = listeners(now_ms)
-    missed = [one for one in everybody if not _hand(store, one, now_ms)]
-    kinds = {one.kind for one in everybody if one.kind}
+    named = {row["to_agent"] for row in posted}
+    able = [one for one in everybody if not posted or any(_may_hear(one, row) for row in posted)]
+    kinds = {one.kind for one in everybody if one.kind and (not posted or one.kind in named)}
+    missed = [one for one in able if not _hand(store, one, now_ms)]
     left = [kind for kind in kinds if not _hand_kind(store, kind, now_ms)]
     return not missed and not left
 

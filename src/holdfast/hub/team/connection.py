@@ -10,10 +10,12 @@ import json
 import os
 import threading
 import time
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import msgspec
 
 from holdfast.settings import load as settings_load
 from holdfast.settings import secret_file
@@ -47,8 +49,7 @@ class TeamServer:
     token: str
 
 
-@dataclass(slots=True)
-class ConnectionHealth:
+class ConnectionHealth(msgspec.Struct):
     """What is saved about the server between two attempts, in server.json."""
 
     url: str = ""
@@ -57,7 +58,7 @@ class ConnectionHealth:
     down_until_ms: int = 0
     words: str = ""
     sent: int = 0
-    refused: dict[str, int] = field(default_factory=dict)  # source: do not send it before this time
+    refused: dict[str, int] = {}  # source: do not send it before this time
 
     def is_down(self, now_ms: int) -> bool:
         return now_ms < self.down_until_ms <= now_ms + 2 * DOWN_MS  # else the clock was set back
@@ -108,21 +109,15 @@ def token() -> str:
 def health(url: str) -> ConnectionHealth:
     """Load the server's health; start fresh if it is unreadable or belongs to another server."""
     try:
-        found = json.loads(places.read_small(_file(), 1 << 20) or b"{}")
-        known = {
-            each.name: type(getattr(ConnectionHealth(), each.name))
-            for each in fields(ConnectionHealth)
-        }
-        if found.get("url") == url and all(type(found.get(n)) is t for n, t in known.items()):
-            return ConnectionHealth(**{name: found[name] for name in known})
-    except (ValueError, AttributeError, RecursionError):
-        pass
-    return ConnectionHealth(url)
+        found = msgspec.json.decode(places.read_small(_file(), 1 << 20), type=ConnectionHealth)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return ConnectionHealth(url)
+    return found if found.url == url else ConnectionHealth(url)
 
 
 def remember(found: ConnectionHealth) -> None:
     os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
-    places.replace_whole(_file(), json.dumps(asdict(found)).encode())
+    places.replace_whole(_file(), msgspec.json.encode(found))
 
 
 def call(

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -59,32 +59,34 @@ class ExchangeResult(msgspec.Struct):
     agents: list[ReceivedMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientExchange:
-    """What one window reports and asks for."""
+class WindowReport(NamedTuple):
+    """What one window reports and asks for, and the finished messages that it may forget then."""
 
     listener: Listener
-    listens: bool
-    entries: Sequence[OutboxEntry] = ()
-    over: Sequence[DoneMessage] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """A message that was printed as often as allowed counts as said, even if unconfirmed."""
-        in_state = {state: [e.id for e in self.entries if e.state == state] for state in _STATES}
-        expired = [done.id for done in self.over if done.state == EXPIRED]
-        confirmed = [done.id for done in self.over if done.state == CONFIRMED]
-        return {
-            "agent": self.listener.name,
-            "project_path": self.listener.project or None,
-            "listens": self.listens,
-            "hears_all": not self.listener.is_agent,
-            "waiting": list(map(outbox.bare, in_state[WAITING])),
-            "said": list(map(outbox.bare, in_state[SAID] + expired)),
-            "confirmed": list(map(outbox.bare, confirmed)),
-        }
+    over: Sequence[DoneMessage]
+    body: dict[str, Any]
 
 
-_STATES = (WAITING, SAID)
+def _report(
+    listener: Listener,
+    listens: bool,
+    entries: Sequence[OutboxEntry] = (),
+    over: Sequence[DoneMessage] = (),
+) -> WindowReport:
+    """A message that was printed as often as allowed counts as said, even if unconfirmed."""
+    in_state = {state: [e.id for e in entries if e.state == state] for state in (WAITING, SAID)}
+    expired = [done.id for done in over if done.state == EXPIRED]
+    confirmed = [done.id for done in over if done.state == CONFIRMED]
+    body = {
+        "agent": listener.name,
+        "project_path": listener.project or None,
+        "listens": listens,
+        "hears_all": not listener.is_agent,
+        "waiting": list(map(outbox.bare, in_state[WAITING])),
+        "said": list(map(outbox.bare, in_state[SAID] + expired)),
+        "confirmed": list(map(outbox.bare, confirmed)),
+    }
+    return WindowReport(listener, over, body)
 
 
 def post(server: TeamServer, row: Mapping[str, Any], project: str | None) -> str:
@@ -110,7 +112,7 @@ def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
     asking = list(turns(now_ms))
     if not asking:
         return 0
-    body = json.dumps({"agents": [turn.to_dict() for turn in asking]}).encode()
+    body = json.dumps({"agents": [turn.body for turn in asking]}).encode()
     status, answer = connection.call(server, PATH, body, seconds)
     if status != 200:
         if status not in _OLDER:
@@ -125,7 +127,7 @@ def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
     )
 
 
-def turns(now_ms: int) -> Iterator[ClientExchange]:
+def turns(now_ms: int) -> Iterator[WindowReport]:
     found = sorted(listeners(now_ms), key=lambda listener: -listener.heard_ms)
     known = {listener.folder for listener in found}
     live = list(filter(_can_be_named, found))
@@ -152,10 +154,10 @@ def _can_be_named(listener: Listener) -> bool:
     )
 
 
-def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientExchange]:
+def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[WindowReport]:
     """Yield the window's exchange, or nothing while it is busy: the next call asks for it."""
     if not outbox.is_there(listener.folder):
-        yield ClientExchange(listener, listens)
+        yield _report(listener, listens)
         return
     try:
         with lock_state(listener.folder):
@@ -167,10 +169,10 @@ def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientE
     except (WindowBusy, OSError) as error:
         log.add("WARN", "carrying", f"{listener.folder}: not asked for: {error}")
         return
-    yield ClientExchange(listener, listens, entries, over)
+    yield _report(listener, listens, entries, over)
 
 
-def deliver(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
+def deliver(turn: WindowReport, given: ReceivedMessage, now_ms: int) -> int:
     """Put received messages into the outbox, remove those read elsewhere, forget finished ones."""
     folder, entries = turn.listener.folder, _entries(given, now_ms)
     try:
