@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.api.five_waves import AGENTS, REQUESTS, Session
+from tests.api.five_waves import AGENTS, REQUESTS, SESSION, Session
 from tests.api.trees import a_request, post
 
 MOST_SHARED = 0.4
@@ -180,3 +180,29 @@ def test_a_poor_automatic_save_hides_nothing_of_a_rich_one(api: TestClient) -> N
     query = {"agent_type": "compact-snapshot", "project_id": project["id"]}
     page = api.get("/api/agent-contexts", params=query).json()
     assert {one["trigger"] for one in page["contexts"]} == {"auto", "proactive"}
+
+
+@pytest.mark.requirement("A6", "B3")
+def test_the_interface_and_the_brief_number_the_waves_alike(
+    session: Session, api: TestClient
+) -> None:
+    current = api.get(f"/api/waves/{SESSION}/current").json()["wave"]
+    assert (current["wave_number"], current["status"]) == (3, "running")
+    assert "- wave 3 running: " in session.brief("orchestrator")
+
+
+@pytest.mark.requirement("B4", "S2")
+def test_long_words_are_told_as_long_as_there_is_room(api: TestClient) -> None:
+    prompt = "Move the tide gauge. " + " ".join(f"step{n}" for n in range(300))
+    summary = " ".join(f"fact{n}" for n in range(500))
+    a_request(api, prompt=prompt)
+    api.post("/api/compact/save", json={"session_id": "s1", "context_summary": summary})
+    brief = _restored(api, max_tokens=8000)
+    assert "step299" in brief and "fact499" in brief
+
+
+@pytest.mark.requirement("S2")
+def test_whoever_saves_by_itself_is_called_proactive_among_the_contexts(api: TestClient) -> None:
+    api.post("/api/compact/save", json={"session_id": "s1", "trigger": "guard"})
+    [context] = api.get("/api/agent-contexts?agent_type=compact-snapshot").json()["contexts"]
+    assert context["trigger"] == context["role_context"]["trigger"] == "proactive"
