@@ -44,9 +44,9 @@ def test_a_database_that_does_not_wait_for_its_disk_is_reported(postgres_url: st
     assert "power cut" in found.words
 
 
-ALONE, TOGETHER = 20, 30
+WRITTEN = 20
 WRITES = f"""
-import sys, threading
+import sys
 from holdfast.hub.store.store import Store
 from holdfast.hub.board import messages
 
@@ -60,25 +60,15 @@ def begin(name):  # a mark in the account
         open(f"/nowhere/{{name}}")
     except OSError:
         pass
-begin("alone")
-for _ in range({ALONE}):
+begin("start")
+for _ in range({WRITTEN}):
     store.submit(post).result()
-begin("together")
-busy, go = threading.Event(), threading.Event()
-held = store.submit(lambda c: (busy.set(), go.wait(30)))
-busy.wait(30)
-waiting = [store.submit(post) for _ in range({TOGETHER})]
-go.set()
-for one in waiting:
-    one.result()
 begin("over")
 """
 
 
 @pytest.mark.slow
-def test_each_acknowledged_write_was_flushed_and_those_that_wait_together_share_it(
-    sqlite_url: str, tmp_path: Path
-) -> None:
+def test_each_acknowledged_write_was_flushed(sqlite_url: str, tmp_path: Path) -> None:
     """Counted by the kernel's own account of the process."""
     strace, calls = shutil.which("strace"), tmp_path / "calls"
     if strace is None:
@@ -93,7 +83,5 @@ def test_each_acknowledged_write_was_flushed_and_those_that_wait_together_share_
     if "ptrace" in run.stderr:
         pytest.skip(f"STRACE MAY NOT LOOK: {run.stderr[:200]}")
     assert run.returncode == 0, run.stderr
-    _, alone, together, _ = re.split(r".*/nowhere/.*\n", calls.read_text())
-    flushes = re.compile(r"\bf(?:data)?sync\(")
-    assert len(flushes.findall(alone)) >= ALONE
-    assert 1 <= len(flushes.findall(together)) < TOGETHER / 2
+    _, written, _ = re.split(r".*/nowhere/.*\n", calls.read_text())
+    assert len(re.findall(r"\bf(?:data)?sync\(", written)) >= WRITTEN

@@ -1,4 +1,4 @@
-"""What routes use of the database: reads on another thread, writes in one group with others,
+"""What routes use of the database: reads on another thread, writes one after the other,
 and who hears of new rows. A request is answered in time even if the database hangs: with 503.
 
 The event listeners of this process are poked when there may be new events. Listeners at the same

@@ -97,12 +97,11 @@ def ingest_batch(
     stored = read_position(connection, batch.source)
     if stored != batch.since:
         raise StalePosition(batch.source, stored)
-    before = events.mark(connection)
     counts = _write_records(connection, batch.records)
     row = {"source": batch.source, "position": batch.until, "updated_ms": row_times.now_ms()}
     put(connection, positions, ("source",), row)
     if not announce:
-        events.back_to(connection, before)
+        events.clear(connection)
     return counts
 
 

@@ -78,13 +78,6 @@ def public_message(error: BaseException) -> str:
     return f"a write failed with {kind}; holdfast log has the details"
 
 
-def affects_all_writes(error: BaseException) -> bool:
-    """Return whether the next change would fail in the same way, so retrying is pointless."""
-    return isinstance(error, StoreError) or (
-        isinstance(error, DBAPIError) and _known_error(error) is not None
-    )
-
-
 def _known_error(error: DBAPIError) -> StoreError | None:
     state = getattr(error.orig, "sqlstate", None)
     text = state or str(error.orig).lower()

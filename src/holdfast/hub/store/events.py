@@ -47,18 +47,9 @@ def tell(
     announce(connection, kind, body, at_ms=at_ms, **place)
 
 
-def mark(connection: Connection) -> int:
-    """Return the start of a change, for `back_to`."""
-    return len(_pending(connection))
-
-
-def back_to(connection: Connection, mark: int) -> None:
-    """Drop the events since the mark: the change was refused, or is not worth an event."""
-    del _pending(connection)[mark:]
-
-
 def clear(connection: Connection) -> None:
-    back_to(connection, 0)
+    """Drop the events of this transaction: nobody is told of them."""
+    _pending(connection).clear()
 
 
 def write(connection: Connection) -> None:

@@ -1,21 +1,17 @@
 """One database, opened once per process: reads on any thread, writes in transactions.
 
-Changes that are submitted are written by one thread. Those that wait together are committed
-together: a commit costs as much as several writes, and SQLite allows only one writer anyway. A
-change validates before it writes, so a refused one (`HoldfastError`) has changed nothing. Any other
-error rolls the group back, and each change is retried alone. If the database itself does not
-answer, all of them fail at once. Failures are counted.
+Changes that are submitted are written one after the other by one thread: SQLite allows only one
+writer anyway. A change is one transaction, and runs again after a conflict with another writer.
+Failures are counted.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, ExceptionContext
@@ -25,7 +21,6 @@ from holdfast.hub.errors import Corrupt, StoreError, TooNew
 from holdfast.hub.store import events, schema
 from holdfast.hub.store.engine import (
     WRITES,
-    affects_all_writes,
     assert_not_replaced,
     default_url,
     file_identity,
@@ -36,29 +31,27 @@ from holdfast.hub.store.engine import (
     translate_error,
 )
 from holdfast.wire import log
-from holdfast.wire.errors import HoldfastError
 
 T = TypeVar("T")
-Change: TypeAlias = Callable[[Connection], Any]
 AUTOCOMMIT = {"isolation_level": "AUTOCOMMIT"}
 LOOK_SECONDS = 1.0
-MOST_TOGETHER = 256
 TRIES = 5
 RECENT_MS = 10 * 60_000  # a server that fails now and then is no healthier between two failures
 _RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
 
 
 class Store:
-    """`read`, `write` and `submit` take a function of a connection; `submit` groups commits."""
+    """`read`, `write` and `submit` take a function of a connection."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._writing = engine.execution_options(**WRITES)
         self._reading = engine if self.is_sqlite else engine.execution_options(**AUTOCOMMIT)
-        self.changed: list[Callable[[], None]] = []  # called after a group was committed
+        self.changed: list[Callable[[], None]] = []  # called after a commit
         self.outgrown: TooNew | None = None  # set once a newer Holdfast has upgraded the database
         self._looked_s = time.monotonic()  # when its version was looked at
-        self._writer: Writer | None = None
+        self._writer = ThreadPoolExecutor(1, "holdfast-writer")
+        self.write_health = WriteHealth()  # of submitted writes
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
         event.listen(engine, "handle_error", self._note)
 
@@ -84,11 +77,6 @@ class Store:
             self._damage = None
         return self._damage[0] if self._damage else None
 
-    @property
-    def write_health(self) -> WriteHealth:
-        """The health of submitted writes; empty in a process that submits none."""
-        return self._writer.health if self._writer is not None else WriteHealth()
-
     def read(self, query: Callable[[Connection], T], *, in_transaction: bool = False) -> T:
         """Call `query` with a connection. PostgreSQL gives each statement what is committed when it
         starts, in a transaction or not, so there is one only for settings that end with it: its
@@ -104,10 +92,21 @@ class Store:
         return answer
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """Return a future that is done once the change is committed, alone or with others."""
-        if self._writer is None:
-            self._writer = Writer(self._write_once, self._notify)
-        return self._writer.submit(change)
+        """Write a change on the writing thread, and count how it ends. A change whose future is
+        cancelled before its turn is never written."""
+        return self._writer.submit(self._write_counted, change)
+
+    def _write_counted(self, change: Callable[[Connection], T]) -> T:
+        now_ms = int(time.time() * 1000)
+        try:
+            answer = self._write_once(change)
+        except BaseException as error:
+            if is_failure(error):
+                self.write_health = self.write_health.after(0, 1, public_message(error), now_ms)
+            raise
+        self.write_health = self.write_health.after(1, 0, "", now_ms)
+        self._notify()
+        return answer
 
     def _write_once(self, change: Callable[[Connection], T]) -> T:
         """Run one change in one transaction. It runs again after a conflict with another writer: a
@@ -133,8 +132,8 @@ class Store:
             return answer
 
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        """Write what was submitted, then stop."""
+        self._writer.shutdown()
         self.engine.dispose()
 
     def look_at_version(self, connection: Connection) -> None:
@@ -172,94 +171,6 @@ class Store:
             listener()
 
 
-@dataclass(slots=True)
-class _Job:
-    change: Change
-    future: Future[Any]
-    answer: Any = None
-    error: BaseException | None = None
-
-    def resolve(self) -> None:
-        if self.error is None:
-            self.future.set_result(self.answer)
-        else:
-            self.future.set_exception(self.error)
-
-
-class Writer:
-    """Owns the writing thread of one process. `write` runs one change in one transaction."""
-
-    def __init__(self, write: Callable[[Change], Any], settled: Callable[[], None]) -> None:
-        self._write_once, self._settled = write, settled
-        self.health = WriteHealth()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
-        self._thread.start()
-
-    def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """A change whose future is cancelled before its turn is never written."""
-        future: Future[T] = Future()
-        self._jobs.put(_Job(change, future))
-        return future
-
-    def close(self) -> None:
-        """Write the queued changes, then stop."""
-        self._jobs.put(None)
-        self._thread.join()
-
-    def _run(self) -> None:
-        while (gathered := self._gather()) is not None:
-            group = [job for job in gathered if job.future.set_running_or_notify_cancel()]
-            if group:
-                self._write(group)
-                self.health = _update_health(self.health, group)
-                for job in group:
-                    job.resolve()
-                self._settled()
-
-    def _gather(self) -> list[_Job] | None:
-        job = self._jobs.get()
-        group: list[_Job] = []
-        while job is not None:
-            group.append(job)
-            if len(group) == MOST_TOGETHER or self._jobs.empty():
-                return group
-            job = self._jobs.get()
-        if group:
-            self._jobs.put(None)
-        return group or None
-
-    def _write(self, group: list[_Job]) -> None:
-        if len(group) == 1:
-            return self._alone(group[0])
-        try:
-            answers = self._write_once(lambda c: [_answer(c, job) for job in group])
-        except BaseException as error:
-            for job in group:
-                if affects_all_writes(error):
-                    job.error = error
-                else:
-                    self._alone(job)
-            return None
-        for job, (answer, refused) in zip(group, answers, strict=True):
-            job.answer, job.error = answer, refused
-
-    def _alone(self, job: _Job) -> None:
-        try:
-            job.answer = self._write_once(job.change)
-        except BaseException as error:
-            job.error = error
-
-
-def _answer(connection: Connection, job: _Job) -> tuple[Any, HoldfastError | None]:
-    before = events.mark(connection)
-    try:
-        return job.change(connection), None
-    except HoldfastError as refused:
-        events.back_to(connection, before)
-        return None, refused
-
-
 @dataclass(frozen=True, slots=True)
 class WriteHealth:
     """Writes of a server since it started. Refused requests (404, 409) count as neither."""
@@ -271,7 +182,7 @@ class WriteHealth:
     last_error: str = ""  # no address, no value of a row: /health asks for no token
 
     def after(self, written: int, failed: int, error: str, now_ms: int) -> WriteHealth:
-        """Return the health after one more group of writes, some of which may have failed."""
+        """Return the health after more writes, some of which may have failed."""
         if not failed:
             more = self.since_failure + written
             return replace(self, written=self.written + written, since_failure=more)
@@ -280,10 +191,3 @@ class WriteHealth:
     def is_degraded(self, now_ms: int) -> bool:
         """Return whether a write failed lately, or none has succeeded since."""
         return self.failed > 0 and (self.since_failure == 0 or now_ms - self.failed_ms < RECENT_MS)
-
-
-def _update_health(health: WriteHealth, group: list[_Job]) -> WriteHealth:
-    failures = [job.error for job in group if job.error is not None and is_failure(job.error)]
-    written = sum(1 for job in group if job.error is None)
-    error = public_message(failures[-1]) if failures else ""
-    return health.after(written, len(failures), error, int(time.time() * 1000))
