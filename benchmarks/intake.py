@@ -28,7 +28,7 @@ from benchmarks.hooks import HOOK
 from holdfast.client import sample_payloads
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.repair.rebuild import rebuild
+from holdfast.hub.rebuild import rebuild
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions
 from holdfast.window.state import State, save

@@ -16,9 +16,8 @@ from urllib.parse import urlencode
 
 import sqlalchemy as sa
 
-from holdfast.hub import ids, row_times
+from holdfast.hub import cleanup, ids, row_times
 from holdfast.hub.board.deliveries import CLAIMED
-from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import claims, deliveries, messages
 from holdfast.window import outbox

@@ -17,10 +17,9 @@ import sqlalchemy as sa
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as index_rebuild
 from holdfast.checkpoint.verify import verify
-from holdfast.hub import ids, row_times
+from holdfast.hub import cleanup, ids, row_times
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
 from holdfast.run.supervisor import CONDUCTED

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub import row_times
+from holdfast.hub import cleanup, row_times
 from holdfast.hub.ingest import background
-from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     agent_contexts,

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.hub import cleanup
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import read_position, sync
-from holdfast.hub.repair import cleanup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions
 from holdfast.hub.tree import compactions, readings, sessions

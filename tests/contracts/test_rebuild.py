@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from holdfast.api import server
 from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
-from holdfast.hub import ids
+from holdfast.hub import ids, rebuild
 from holdfast.hub.errors import Corrupt
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.repair import rebuild
 from holdfast.hub.store import backup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks

@@ -13,10 +13,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import rebuild
 from holdfast.hub.board import claims as claiming
 from holdfast.hub.board import messages as board
-from holdfast.hub.repair import rebuild
-from holdfast.hub.repair.rebuild import NOT_SAVED, rows_left
+from holdfast.hub.rebuild import NOT_SAVED, rows_left
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.schema import check, set_aside_if_damaged
 from holdfast.hub.store.sqlite_pages import open_raw_file

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import DBAPIError
 
+from holdfast.hub import rebuild
 from holdfast.hub.errors import StoreError
 from holdfast.hub.ingest import background, set_aside
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.repair import rebuild
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata
 from tests.contracts.faulty_sessions import (

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.hub import ids
-from holdfast.hub.repair import cleanup
+from holdfast.hub import cleanup, ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import tasks as task_rows

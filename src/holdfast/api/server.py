@@ -29,8 +29,8 @@ from holdfast.api.gate import KNOWN, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
 from holdfast.api.past_reader import PastReader
 from holdfast.files import lock
+from holdfast.hub import rebuild
 from holdfast.hub.ingest.background import Warm
-from holdfast.hub.repair import rebuild
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory import embedders, sessions

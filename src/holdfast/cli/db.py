@@ -23,7 +23,7 @@ from holdfast.text.numbers import counted
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
-    from holdfast.hub.repair.rebuild import Rebuilt
+    from holdfast.hub.rebuild import Rebuilt
 
 
 @click.group()
@@ -149,7 +149,7 @@ def rebuild(database: str) -> None:
     They are made again from checkpoints and transcripts, for example when the database is damaged
     or was removed. Messages and claims are in the database only, so they are not rebuilt.
     """
-    from holdfast.hub.repair import rebuild as rows
+    from holdfast.hub import rebuild as rows
     from holdfast.memory import sync as recall
 
     also = [str(Path.cwd())]

@@ -21,10 +21,9 @@ from holdfast.api.gate import NO_TOKEN
 from holdfast.api.login import GOOD_SECONDS, Tickets, link
 from holdfast.api.responses import ApiAnswer, Router, answer, respond
 from holdfast.api.routes.machine.files import read_files
-from holdfast.hub import row_times
+from holdfast.hub import cleanup, row_times
 from holdfast.hub.errors import StoreError
 from holdfast.hub.ingest import set_aside
-from holdfast.hub.repair import cleanup
 from holdfast.hub.store.engine import public_message, shown_url
 from holdfast.hub.store.rows import Row, count
 from holdfast.hub.store.store import WriteHealth

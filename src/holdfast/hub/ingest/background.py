@@ -10,11 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from holdfast.hub import projection, row_times
+from holdfast.hub import cleanup, projection, row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.windows import all_windows
-from holdfast.hub.repair import cleanup
 from holdfast.hub.store import backup
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import event_log

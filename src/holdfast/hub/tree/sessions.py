@@ -67,24 +67,35 @@ def meet(
     return place
 
 
+_PLACE_OF_CALL = sa.bindparam("place", type_=sa.Text)
+_CALLED_MS = sa.bindparam("called_ms", type_=sa.BigInteger)
+_ADD_CALL = (  # built once: it comes with every call
+    sa.update(sessions)
+    .where(
+        sessions.c.id == sa.bindparam("session", type_=sa.Text),
+        _PLACE_OF_CALL.is_(None) | (sessions.c.project_id == _PLACE_OF_CALL),
+    )
+    .values(
+        seen_ms=sa.case((sessions.c.seen_ms > _CALLED_MS, sessions.c.seen_ms), else_=_CALLED_MS),
+        **{name: sessions.c[name] + sa.bindparam(f"more_{name}") for name in SUMS},
+    )
+)
+
+
 def add_call(connection: Connection, action: Row, path: str | None = None) -> None:
     """Add a call to the sums of its session. A new session begins with it, in the project of this
     path; a known one stays in its project."""
-    table, failed = sessions.c, int(action["exit_code"] != 0)
-    took, now = action["duration_ms"], action["created_ms"]
+    failed, took = int(action["exit_code"] != 0), action["duration_ms"]
     numbers = (1, 1 - failed, failed, took or 0, int(took is not None))
-    sums = {name: table[name] + n for name, n in zip(SUMS, numbers, strict=True)}
-    seen = sa.case((table.seen_ms > now, table.seen_ms), else_=now)
-    change = sa.update(sessions).where(table.id == action["session_id"])
-    change = change.values(seen_ms=seen, **sums)
-    place = action["project_id"]
-    here = change if place is None else change.where(table.project_id == place)
-    if action["session_id"] is None or not connection.execute(here).rowcount:
+    more = {f"more_{name}": n for name, n in zip(SUMS, numbers, strict=True)}
+    session_id, place, now = action["session_id"], action["project_id"], action["created_ms"]
+    more |= {"session": session_id, "place": place, "called_ms": now}
+    if session_id is None or not connection.execute(_ADD_CALL, more).rowcount:
         if path:
             known_projects.meet(connection, path, now)
-        if action["session_id"] is not None:
-            meet(connection, action["session_id"], place, now)
-            connection.execute(change)
+        if session_id is not None:
+            meet(connection, session_id, place, now)
+            connection.execute(_ADD_CALL, {**more, "place": None})
 
 
 def find(connection: Connection, session_id: str) -> Row | None:

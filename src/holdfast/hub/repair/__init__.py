@@ -1,1 +1,0 @@
-"""Build rows again, and rescue what a damaged file still holds."""
