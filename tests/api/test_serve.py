@@ -28,16 +28,6 @@ def test_an_address_others_reach_needs_tls_or_a_proxy(host: str) -> None:
 
 
 @pytest.mark.requirement("X5")
-@pytest.mark.parametrize(
-    "address",
-    [Address("0.0.0.0", 1, behind_proxy=True), Address("127.0.0.1", 1, behind_proxy=True)],
-)
-def test_without_a_token_only_this_machine_is_served(address: Address) -> None:
-    with pytest.raises(NotSafe, match="this machine alone"):
-        assert_safe(address, needs_token=False)
-
-
-@pytest.mark.requirement("X5")
 def test_tls_files_that_do_not_fit_are_said(tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text("no key")
     with pytest.raises(CannotListen, match="TLS files"):

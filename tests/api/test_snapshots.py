@@ -121,17 +121,6 @@ def test_a_wrapped_snapshot_comes_back_without_rows_in_the_store(api: TestClient
     assert (held["recent_messages"], held["recent_actions"]) == ([message], [action])
 
 
-@pytest.mark.requirement("S2", "S5")
-def test_snapshots_do_not_hold_earlier_snapshots(api: TestClient) -> None:
-    """They are listed among the contexts: a script that sends that list would double each time."""
-    _work(api, "s1")
-    for _ in range(3):
-        body = _as_the_older_script(api, "s1")
-        assert api.post("/api/compact/save", json=body).status_code == 201
-    held = api.get("/api/compact/snapshot/s1").json()["snapshot"]
-    assert [one["agent_id"] for one in held["agent_states"]] == ["be-1"]
-
-
 @pytest.mark.requirement("S2", "B2")
 def test_a_task_that_ended_after_the_save_is_not_restored_as_running(api: TestClient) -> None:
     subtask = _work(api, "s1")

@@ -62,14 +62,6 @@ def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("A3")
-def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
-    add_messages(client.folder, [an_entry(1)], NOW)
-    said = [hook("PostToolUse", client.path, tool_use_id="t0") for _ in range(2)]
-    assert [an_entry(1).tag in text for text in said] == [True, False]
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("A3", "B8", "X7")
 def test_what_is_said_is_fenced_and_a_subagents_call_says_nothing(client: Client) -> None:
     add_messages(client.folder, [an_entry(1)], NOW)

@@ -119,22 +119,6 @@ def test_a_sync_leaves_each_live_session_what_it_may_want_to_know(
     assert oct((window() / "work.json").stat().st_mode)[-3:] == "600"
 
 
-@pytest.mark.requirement("C3")
-def test_only_live_sessions_of_the_project_are_told(store: Store, tmp_path: Path) -> None:
-    script = _a_project(tmp_path)
-    other = ScriptedSession(tmp_path, "s3", "/p/other")
-    other.prompt()
-    sync(store)
-    for session in ("s1", "s2", "s3"):
-        (window(session) / "work.json").unlink(missing_ok=True)
-    script.note(ended_ms=START_MS + script.now_ms)
-    now_ms = START_MS + script.now_ms
-    project_id = rows_of(store, "sessions")["sessions"][1]["project_id"]
-    assert projection.refresh(store, project_ids=[project_id], now_ms=now_ms) == 1
-    assert _read() == {} == _read("s3")
-    assert _read("s2")["session_id"] == "s2"
-
-
 @pytest.mark.requirement("C3", "X7")
 def test_it_is_bounded_and_a_broken_one_is_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "main"
@@ -230,16 +214,6 @@ def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> 
     _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
     again = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
     assert "Build the tide tables" in again
-
-
-@pytest.mark.requirement("B3")
-def test_the_brief_calls_no_item_of_a_task_list_a_wave(store: Store, tmp_path: Path) -> None:
-    script = _a_project(tmp_path)
-    sync(store)
-    projection.refresh(store, now_ms=START_MS + script.now_ms)
-    _now(window(), waves=_read()["waves"])
-    said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
-    assert "print the table" in said and "wave" not in said
 
 
 @pytest.mark.requirement("B2", "C3", "U10")

@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from holdfast.api import server
 from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
 from holdfast.hub import ids, rebuild
@@ -19,7 +18,7 @@ from holdfast.hub.store import backup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
 from tests.checkpoint.documents import a_document
-from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
+from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 
 
 def _a_day_of_work(folder: Path) -> ScriptedSession:
@@ -130,37 +129,6 @@ def test_a_deleted_database_is_the_same_again(store: Store, store_url: str, tmp_
     again.close()
 
 
-@pytest.mark.requirement("A1", "X6")
-@pytest.mark.parametrize("goes_on", [False, True])
-def test_subtasks_under_way_end_with_their_session_and_again_at_the_same_time(
-    store: Store, tmp_path: Path, goes_on: bool
-) -> None:
-    script = ScriptedSession(tmp_path)
-    script.starts()
-    script.prompt()
-    script.lists("first", 1)
-    script.agent_starts("a1")
-    script.agent_starts("a2")
-    sync(store)
-    script.ends()
-    ended_ms = START_MS + script.now_ms
-    sync(store)
-    cut = rows_of(store, "subtasks")["subtasks"]
-    assert [(row["status"], row["completed_ms"]) for row in cut] == [("failed", ended_ms)] * 2
-    script.starts()
-    if goes_on:
-        script.agent_stops("a1")
-    script.ticks(1, "completed")
-    sync(store)
-    script.ends()
-    sync(store)
-    before = rows_of(store)
-    stood = sorted(row["status"] for row in before["subtasks"])
-    assert stood == (["completed", "failed"] if goes_on else ["failed", "failed"])
-    sync(emptied(store))
-    assert rows_of(store) == before
-
-
 @pytest.mark.requirement("X6", "U3")
 @pytest.mark.parametrize("harm", ["head", "middle", "tail"])
 def test_a_damaged_file_is_set_aside_read_as_far_as_it_goes_and_said(
@@ -239,20 +207,4 @@ def test_what_no_page_holds_any_more_comes_from_the_nightly_copy(sqlite_url: str
     again = Store.open(sqlite_url)
     there = {row["id"] for row in rows_of(again, "messages")["messages"]}
     assert {row["id"] for row in old} <= there
-    again.close()
-
-
-@pytest.mark.requirement("X6")
-def test_a_server_that_finds_the_file_damaged_saves_what_rebuild_saves(sqlite_url: str) -> None:
-    store = Store.open(sqlite_url)
-    row = {"from_agent": "a" * 200, "topic": "task.created", "created_ms": 1, "expires_ms": 1}
-    rows = [{"id": ids.new(), **row} for _ in range(2_000)]
-    store.write(lambda c: c.execute(sa.insert(messages), rows))
-    store.close()
-    _harm(Path(sqlite_url.removeprefix("sqlite:///")), "middle")
-    said: list[str] = []
-    again = server._open_store(sqlite_url, said.append)
-    count = sa.select(sa.func.count()).select_from(messages)
-    assert (again.read(lambda c: c.scalar(count)) or 0) > 100
-    assert "rows that could still be read" in said[0]
     again.close()

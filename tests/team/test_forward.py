@@ -88,24 +88,6 @@ def test_a_hook_gives_a_slow_server_only_what_is_left_of_its_time() -> None:
         until(is_given_up)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"no http at all\r\n\r\n",
-        b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n",
-        b"HTTP/1.1 302 Found\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n",
-        b'HTTP/1.1 409 Conflict\r\n\r\n{"position": 3}',
-        b"HTTP/1.1 409 Conflict\r\n\r\n[[[[",
-        b"HTTP/1.1 401 No\r\n\r\n{}",
-    ],
-)
-def test_odd_answers_mean_not_sent(answer: bytes) -> None:
-    with answering(answer) as server:
-        done = forward(server, _source(a=3))
-    assert (done.batches, done.whole) == (0, False)
-    assert connection.health(server.url).is_down(connection.now_ms())
-
-
 def test_what_the_server_refuses_holds_up_no_other_source(server: TeamServer, store: Store) -> None:
     class Odd(Source):
         def encode(self, batch: object, since: dict[str, Any]) -> bytes:
@@ -175,17 +157,6 @@ def test_a_token_comes_from_the_environment_or_an_owner_only_file(
     assert connection.server() == TeamServer("https://team.example", "x" * 32)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
     assert connection.server().token == TOKEN
-
-
-def test_a_project_cannot_name_the_server(tmp_path: Path) -> None:
-    """Else a checkout could have a session's deeds sent to a stranger."""
-    from holdfast.settings import load
-
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude" / "holdfast.toml").write_text('server = "https://evil.example"\n')
-    found = load.load(str(tmp_path))
-    assert found.word("server") == ""
-    assert any("server is ignored" in error for error in found.errors)
 
 
 def test_certificates_are_verified(tmp_path: Path) -> None:

@@ -14,14 +14,13 @@ from holdfast.hub import row_times
 from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection, message_client
-from holdfast.hub.team.connection import NoAnswer, TeamServer
+from holdfast.hub.team.connection import TeamServer
 from holdfast.hub.team.forward import LocalSource, forward
 from holdfast.window import outbox
 from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.api.live import TOKEN, Process, as_process, run
 from tests.board.model import Client
-from tests.team.strangers import answering
 
 # Each with a server process of its own: 1.2 s of CPU.
 pytestmark = [pytest.mark.requirement("A3", "S4"), pytest.mark.slow]
@@ -140,22 +139,6 @@ def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
     assert message_client.exchange(server, now, connection.CALL_SECONDS) == 1
     [entry] = outbox.load(client.folder).entries
     assert HOUR_MS - 60_000 < entry.expires_ms - now <= HOUR_MS
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        [],
-        {"agents": 3},
-        {"agents": [{"agent": "s1", "had": [], "messages": [{"id": "x y\nv1 z"}]}]},
-    ],
-)
-def test_an_answer_that_is_none_leaves_everything_as_it_is(client: Client, answer: object) -> None:
-    data = json.dumps(answer).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(data)}\r\n\r\n".encode()
-    with answering(head + data) as stranger, pytest.raises(NoAnswer, match="not with messages"):
-        message_client.exchange(stranger, row_times.now_ms(), connection.CALL_SECONDS)
-    assert not outbox.is_there(client.folder)
 
 
 @pytest.mark.requirement("U3")
