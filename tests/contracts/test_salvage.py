@@ -239,6 +239,13 @@ def _rows_by_mark(path: Path) -> Rows:
     return found
 
 
+def test_deleted_rows_are_not_read_from_a_sound_file(filled: Path, before: Rows) -> None:
+    with rows_left(filled, WANTED) as left:
+        for table in NOWHERE_ELSE:
+            found = {_marks(row)[0].decode() for row in left.of(table)}
+            assert found == {mark for name, mark in before if name == table.name}
+
+
 def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
     filled: Path, tmp_path: Path
 ) -> None:

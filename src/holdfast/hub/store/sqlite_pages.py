@@ -46,7 +46,6 @@ class RawFile:
         self._usable = self._size - reserved
         self._newer = _pages_in_log(wal, self._size)
         self._many = max([-(-len(data) // self._size), *self._newer])
-        self._free = self._unused() if self.page(1).startswith(MAGIC) else frozenset[int]()
 
     def page(self, number: int) -> bytes:
         """Return a page; empty if there is none."""
@@ -55,11 +54,12 @@ class RawFile:
         return self._data[at : at + self._size] if newer is None and number > 0 else newer or b""
 
     def leaves(self) -> Iterator[int]:
-        """Yield the number of every page in use that holds table rows."""
+        """Yield the number of every page that holds table rows. What was deleted was overwritten
+        (`secure_delete`), so pages that are free hold none."""
         for number in range(1, self._many + 1):
             start = 100 if number == 1 else 0
             page = self.page(number)
-            if number not in self._free and len(page) == self._size and page[start] == _LEAF:
+            if len(page) == self._size and page[start] == _LEAF:
                 yield number
 
     def rows(self, number: int) -> dict[int, RawRow]:
@@ -73,17 +73,6 @@ class RawFile:
                 rowid, payload = self._cell(page, at)
                 found[rowid] = tuple(_values(payload))
         return found
-
-    def _unused(self) -> frozenset[int]:
-        """Return the free pages, which may hold deleted rows. A free list whose length differs from
-        the file's header is damaged and might name pages in use."""
-        found: set[int] = set()
-        trunk, expected = struct.unpack_from(">II", self.page(1), 32)
-        while trunk not in found and len(page := self.page(trunk)) == self._size:
-            found.add(trunk)
-            trunk, many = struct.unpack_from(">II", page)
-            found.update(struct.unpack_from(f">{min(many, self._size // 4 - 2)}I", page, 8))
-        return frozenset(found) if len(found) == expected else frozenset()
 
     def _cell(self, page: bytes, at: int) -> tuple[int, bytes]:
         length, at = _varint(page, at)
