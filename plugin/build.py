@@ -81,13 +81,11 @@ def _texts() -> dict[str, str]:
     }
     offered = {"name": "holdfast", "source": "./", "description": stated["description"]}
     marketplace = {**about, "owner": author, "plugins": [offered]}
-    launcher = "${CLAUDE_PLUGIN_ROOT}/bin/holdfast"
-    server = {"command": "sh", "args": [launcher, "mcp"]}
     return {
         ".claude-plugin/plugin.json": _json(manifest),
         ".claude-plugin/marketplace.json": _json(marketplace),
         "hooks/hooks.json": _json({"hooks": wiring.plugin_table()}),
-        ".mcp.json": _json({"mcpServers": {wiring.SERVER: server}}),
+        ".mcp.json": _json({"mcpServers": {wiring.SERVER: wiring.plugin_server()}}),
         **{
             f"skills/{name}/SKILL.md": read_packaged(f"{name}.md").replace("{command}", "holdfast")
             for name in SKILLS

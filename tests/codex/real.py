@@ -175,7 +175,7 @@ def _events(number: int, answer: CodexAnswer) -> list[dict[str, Any]]:
                 "id": f"fc_{number}_{place}",
                 "call_id": f"call_{number}_{place}_{uuid4().hex}",
                 "name": name,
-                "arguments": json.dumps(arguments),
+                "arguments": json.dumps(arguments, ensure_ascii=False),
             }
         )
     usage = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,16 @@ def client(binary: Path, home: Path, *words: str) -> str:
     return done.stdout
 
 
+def an_environment(home: Path) -> None:
+    """The commands of an environment that an earlier session built."""
+    data = home / ".codex" / "plugins" / "data" / "holdfast-holdfast"
+    commands = data / "environment" / "bin"
+    commands.mkdir(parents=True)
+    (commands / "holdfast").symlink_to(Path(sys.executable).with_name("holdfast"))
+    (home / ".holdfast").mkdir(mode=0o700)
+    (home / ".holdfast" / "plugin").write_text(f"{data}\n")
+
+
 def test_the_users_words_are_in_the_request_after_a_compaction(
     binary: Path, plugin: Path, tmp_path: Path
 ) -> None:
@@ -81,6 +92,7 @@ def test_the_users_words_are_in_the_request_after_a_compaction(
     real.prepare(home, LIMIT)
     client(binary, home, "plugin", "marketplace", "add", str(plugin))
     client(binary, home, "plugin", "add", "holdfast@holdfast")
+    an_environment(home)
     run = real.run(binary, home, project, RULE, rounds(1))
     assert (run.exit_code, run.timed_out) == (0, False), run.said
     after = after_summaries(run)
@@ -88,6 +100,7 @@ def test_the_users_words_are_in_the_request_after_a_compaction(
     brief = after[0].partition(f"<{TAG} ")[2]
     assert RULE in brief
     assert "Window 2, just compacted" in brief
+    assert "mcp__holdfast" in json.dumps(run.requests[0]["tools"])
     assert "Failed" not in run.said
     assert "ignoring additionalContextLimit" not in run.said
     log = (home / ".holdfast" / "guard.log").read_text()

@@ -30,7 +30,13 @@ ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
 # with the same command once.
 SECOND_WORD, SECOND_EVENT, SECOND_MATCHER = "second", "SessionStart", "compact"
 
-PLUGIN_LAUNCHER = 'sh "${CLAUDE_PLUGIN_ROOT}/bin/holdfast"'
+ROOT = "${CLAUDE_PLUGIN_ROOT}"
+# Some clients tell a server no place: `plugin` in our own folder says where the environment is.
+PLUGIN_SERVER = (
+    f'r="{ROOT}"; [ -z "$r" ] || exec sh "$r/bin/holdfast" mcp; '
+    'read -r d <"${HOLDFAST_HOME:-$HOME/.holdfast}/plugin"; exec "$d/environment/bin/holdfast" mcp'
+)
+PLUGIN_LAUNCHER = f'sh "{ROOT}/bin/holdfast"'
 ENVIRONMENT_EVENTS = {"SessionStart": "start", "UserPromptSubmit": "tell"}
 
 # Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s. A
@@ -193,13 +199,21 @@ def server_entry(program: Program | None = None) -> dict[str, Any]:
     return {"type": "stdio", "command": starts.python, "args": ["-I", script]}
 
 
+def plugin_server() -> dict[str, Any]:
+    """The entry of our MCP server in a plugin."""
+    return {"command": "sh", "args": ["-c", PLUGIN_SERVER]}
+
+
 def read_server(entry: object) -> Program | None:
     """The Holdfast that this entry starts; None if it is not an entry in our form."""
     arguments = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(arguments, list) or len(arguments) != 2:
         return None
-    if str(arguments[0]).endswith("/bin/holdfast") and arguments[1] == "mcp":
-        return Program(arguments[0], f"{Path(arguments[0]).parents[1]}/lib/holdfast")
+    begins, _, ends = PLUGIN_SERVER.partition(ROOT)
+    line = str(arguments[1])
+    if arguments[0] == "-c" and line.startswith(begins) and line.endswith(ends):
+        root = line[len(begins) : -len(ends)]
+        return Program(f"{root}/bin/holdfast", f"{root}/lib/holdfast")
     if arguments[0] != "-I" or not str(arguments[1]).endswith("/" + SERVER_ENTRY):
         return None
     return Program(str(entry.get("command")), str(Path(arguments[1]).parents[1]))

@@ -15,7 +15,7 @@ from holdfast.setup.changes import bytes_of
 from holdfast.setup.doctor.hooks import environment_in
 from holdfast.setup.installs import Install
 from holdfast.setup.targets import SCOPES, server_part
-from holdfast.setup.wiring import SERVER, read_server, server_entry
+from holdfast.setup.wiring import ROOT, SERVER, read_server, server_entry
 from holdfast.wire.places import user_home
 
 TRIAL_SECONDS = 30.0
@@ -91,8 +91,7 @@ def _in_folder(entry: Any, plugin: Path) -> Any:
     """A plugin's entry with its folder in the place of the client's variable."""
     if not isinstance(entry, dict) or not isinstance(entry.get("args"), list):
         return entry
-    root = "${CLAUDE_PLUGIN_ROOT}"
-    return {**entry, "args": [str(word).replace(root, str(plugin)) for word in entry["args"]]}
+    return {**entry, "args": [str(word).replace(ROOT, str(plugin)) for word in entry["args"]]}
 
 
 def _read(path: Path, keys: tuple[str, ...]) -> Any:
