@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from holdfast.api.past_reader import PastReader
 from holdfast.events import history
-from holdfast.hub.ingest.sync import sync
+from holdfast.hub.ingest import past
+from holdfast.hub.ingest.sync import read_positions, sync
 from holdfast.hub.store.store import Store
 from holdfast.wire import places
 from tests.archive.sessions import session_path
@@ -44,9 +45,14 @@ def _read(store: Store) -> None:
     reader = PastReader(store)
     reader.start()
     try:
-        until(_is_complete)
+        until(lambda: _is_complete() and _has_rows(store))
     finally:
         reader.stop()
+
+
+def _has_rows(store: Store) -> bool:
+    known = read_positions(store, past.sources())
+    return all(position.get("turns") for position in known.values())
 
 
 def _is_complete() -> bool:

@@ -1,9 +1,10 @@
-"""Reads, in the background of a server, the sessions that no hook has reported: first all are
-listed, then their turns become rows, then the summaries of all compactions are compared."""
+"""Reads, in the background of a server, the sessions that no hook has reported: all are listed,
+then their turns become rows, while the summaries of all compactions are compared."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 
 from sqlalchemy.engine import Connection
@@ -20,32 +21,39 @@ LOOK_SECONDS = 30.0
 
 
 class PastReader:
+    """Rows and comparisons are made on a thread each: the model that compares has a process of
+    its own."""
+
     def __init__(self, store: Store) -> None:
         self._store = store
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="holdfast-past", daemon=True)
-        self._logged = ""
+        self._threads = [
+            threading.Thread(target=self._run, args=[step], name="holdfast-past", daemon=True)
+            for step in (self._write_rows, self._compare)
+        ]
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
-        """It may be stopped at any time: each of its steps is complete or absent."""
+        """Nobody waits for its end: each of its steps is complete or absent."""
         self._over.set()
 
-    def _run(self) -> None:
+    def _run(self, step: Callable[[], None]) -> None:
+        logged = ""
         while not self._over.is_set():
+            words = ""
             try:
-                self._look()
-                self._logged = ""
+                step()
             except Exception as error:  # a failed look must not end all further ones
                 words = describe(error)
-                if words != self._logged:
-                    log.add("ERROR", "history", words)
-                self._logged = words
+            if words and words != logged:
+                log.add("ERROR", "history", words)
+            logged = words
             self._over.wait(LOOK_SECONDS)
 
-    def _look(self) -> None:
+    def _write_rows(self) -> None:
         sources = past.sources()
         known = ingest.read_positions(self._store, sources)
         new = (gather.gather(source, {}) for source in sources if source not in known)
@@ -53,6 +61,8 @@ class PastReader:
         for source in sources:
             if not self._over.is_set():
                 ingest.sync(self._store, [source], announce=False, refreshes=False)
+
+    def _compare(self) -> None:
         history.update(is_over=self._over.is_set)
 
 
