@@ -10,6 +10,7 @@ from functools import partial
 from sqlalchemy.engine import Connection
 
 from holdfast.events import history
+from holdfast.events.history import Figures
 from holdfast.hub.ingest import gather, past
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.records import RecordBatch
@@ -27,6 +28,7 @@ class PastReader:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._over = threading.Event()
+        self._are_read = threading.Event()  # all transcripts have figures: a moment
         self._threads = [
             threading.Thread(target=self._run, args=[step], name="holdfast-past", daemon=True)
             for step in (self._write_rows, self._compare)
@@ -58,12 +60,19 @@ class PastReader:
         known = ingest.read_positions(self._store, sources)
         new = (gather.gather(source, {}) for source in sources if source not in known)
         self._store.write(partial(_list, batches=[batch for batch in new if batch is not None]))
+        self._are_read.wait(LOOK_SECONDS)
         for source in sources:
             if not self._over.is_set():
                 ingest.sync(self._store, [source], announce=False, refreshes=False)
 
     def _compare(self) -> None:
-        history.update(is_over=self._over.is_set)
+        history.update(self._note, is_over=self._over.is_set)
+        self._are_read.set()
+
+    def _note(self, figures: Figures) -> None:
+        """They are read in this order."""
+        if next(reversed(figures.values())).is_read:
+            self._are_read.set()
 
 
 def _list(connection: Connection, batches: list[RecordBatch]) -> None:

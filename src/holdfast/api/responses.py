@@ -121,7 +121,7 @@ class Router(APIRouter):
             description=cleandoc(words),
             status_code=status,
             response_model=model,
-            response_class=Response,
+            response_class=JSONResponse,  # as it is described; the answer is made above
             responses={**(responses or {})},
         )
 
