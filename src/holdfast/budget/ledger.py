@@ -116,8 +116,8 @@ def read(project: str, session_id: str) -> Ledger:
         given = _shares(found)
         shares |= given
         set_by |= dict.fromkeys(given, scope)
-    users = {one.id for one in pins if one.by == USER}
-    pins = [one for one in pins if one.by == USER or one.id not in users]
+    users = {pin.id for pin in pins if pin.by == USER}
+    pins = [pin for pin in pins if pin.by == USER or pin.id not in users]
     return Ledger(tuple(pins), frozenset(evicted), shares, set_by)
 
 
@@ -152,7 +152,7 @@ def save(path: str, found: Mapping[str, Any]) -> None:
 
 def _pins(found: Mapping[str, Any], scope: str) -> list[Pin]:
     pins = [_pin(row, scope) for row in _list(found, "pins") if isinstance(row, dict)]
-    return [one for one in pins if one is not None][:MOST_PINS]
+    return [pin for pin in pins if pin is not None][:MOST_PINS]
 
 
 def _pin(row: Mapping[str, Any], scope: str) -> Pin | None:

@@ -130,8 +130,8 @@ def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[Compartme
     whole = tokens_of(units(brief.text))
     lines = sum(units(line.text) + 1 for line in brief.lines if line.reason)
     frame = max(0, whole - tokens_of(lines)) if brief.lines else whole
-    shares = _divide(max(0, max_tokens - frame), [one.share for one in five_parts])
-    chars = {one.name: 0 for one in five_parts}
+    shares = _divide(max(0, max_tokens - frame), [part.share for part in five_parts])
+    chars = {part.name: 0 for part in five_parts}
     for item in brief.items:
         chars[trim.of(item)] += units(item.text) + 3
     spent = _divide(whole - frame, list(chars.values()))

@@ -35,7 +35,7 @@ def _status() -> ToolAnswer:
         "role": found.role,
         "max_tokens": found.max_tokens,
         "spent_tokens": found.spent_tokens,
-        "pins": [one._asdict() for one in found.pins],
+        "pins": [pin._asdict() for pin in found.pins],
         "evicted": list(found.evicted),
         "forecast": {name: getattr(found, name) for name in FORECAST_FIELDS},
     }
@@ -53,7 +53,7 @@ def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
         "borrowed_tokens": part.borrowed_tokens or None,
         "lent_tokens": part.lent_tokens or None,
     }
-    items = [{"id": one.id, "tokens": one.tokens, "text": one.text[:120]} for one in part.items]
+    items = [{"id": item.id, "tokens": item.tokens, "text": item.text[:120]} for item in part.items]
     return [head, *items]
 
 
