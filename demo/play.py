@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.text import Text
 
 import holdfast
-from holdfast.cli import replay_picture, terminal
-from holdfast.cli.replay import play
+from holdfast.cli import replay as replaying
+from holdfast.cli import terminal
 from holdfast.settings import load as settings_load
 from holdfast.window import guard
 from holdfast.wire import spool
@@ -65,7 +65,7 @@ def _demo(console: Console, folder: Path) -> None:
         count += 1
     seconds = time.perf_counter() - begun
     transcript.write_bytes(source)
-    replay, _ = play(transcript)
+    replay, _ = replaying.play(transcript)
     [hit] = replay.compactions
     first = next(one for one in replay.raised if one.is_delivered)
     console.print(
@@ -76,7 +76,7 @@ def _demo(console: Console, folder: Path) -> None:
         f"itself counted {hit.pre_tokens or 0:,} ({hit.error_ratio or 0:.2%} apart).\n"
     )
     console.rule("holdfast replay")
-    for row in replay_picture.columns(replay, min(console.width - 8, 100)):
+    for row in replaying.columns(replay, min(console.width - 8, 100)):
         console.print(row)
     console.print("      ▲ the compaction\n", style="dim")
     _status(console, session)
@@ -142,7 +142,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         ).name.lower()
         line.append_text(Text.from_ansi(terminal.bar(ratio, zone, 24)))
         line.append(f" {ratio:>4.0%} {used:>8,}  ")
-        line.append(zone, style=replay_picture.ZONE_STYLE[zone])
+        line.append(zone, style=replaying.ZONE_STYLE[zone])
     elif event == "PreCompact":
         line.append("the client compacts: until it is done, no number is true", style="cyan")
     console.print(line)
@@ -152,7 +152,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
     heard = (("to the model", to_model), ("to you", to_you))
     for label, text in (*heard, ("to the summariser", said.get("steers"))):
         if text:
-            style = "cyan" if "\n" in text else replay_picture.ZONE_STYLE[zone]
+            style = "cyan" if "\n" in text else replaying.ZONE_STYLE[zone]
             console.print(Text(f"    {label}: {text}", style=style))
 
 

@@ -7,10 +7,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.text import Text
 
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli import sessions
@@ -22,7 +25,7 @@ from holdfast.events import summary_report
 from holdfast.events.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
-from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
+from holdfast.window.replay import Point, Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -61,7 +64,7 @@ def replay(session: str, as_json: bool, svg: Path | None) -> None:
         raise HoldfastError(f"{path} holds no answer of a model", sessions.NoSuchTranscript.hint)
     reports = _reports(path, replayed)
     if svg is not None:
-        write_drawing(_drawing(replayed), svg)
+        write_drawing(draw_svg(replayed), svg)
     if as_json:
         click.echo(json.dumps(plain(replayed, counts, reports), indent=2))
         return
@@ -91,12 +94,6 @@ def _say_without(path: Path) -> None:
     other = sessions.newest_compacted(path)
     next_to_try = f" The newest that was: holdfast replay {session_of(other)[:8]}" if other else ""
     say(f"This session was not compacted.{next_to_try}", err=True)
-
-
-def _drawing(replayed: Replay) -> str:
-    from holdfast.cli import replay_picture
-
-    return replay_picture.svg(replayed)
 
 
 def write_drawing(drawing: str, svg: Path) -> None:
@@ -182,14 +179,13 @@ def show(
     replayed: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None] = ()
 ) -> None:
     """Print the picture, then everything that would have happened, in order."""
-    from holdfast.cli import replay_picture
 
     rich_console = console()
     limit = f"{replayed.edge.edge_tokens:,} tokens" if replayed.edge else "unknown"
     steps = counted(len(replayed.points), "step")
     about = f"{inert(replayed.model)}, {steps}, compaction limit {limit}"
     say(f"{paint(inert(replayed.session_id[:8]) or 'session', 'bold')}  {about}")
-    for row in replay_picture.columns(replayed, max(20, min(rich_console.width - 8, 120))):
+    for row in columns(replayed, max(20, min(rich_console.width - 8, 120))):
         rich_console.print(row)
     if replayed.compactions:
         say(paint("      ▲ compaction", "cyan"))
@@ -310,4 +306,89 @@ def _compared(hit: ReplayedCompaction) -> str:
     return (
         f"Claude Code counted {hit.pre_tokens:,} tokens; Holdfast read {hit.read_tokens:,} "
         f"({hit.error_ratio:.2%} apart)"
+    )
+
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+HEX = {"green": "#3fa34d", "yellow": "#d4a72c", "orange": "#e36209", "red": "#cf222e"}
+SVG_WIDTH, SVG_HEIGHT, MARGIN = 960, 320, 40
+ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
+
+
+def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
+    """The fullest reading of each slice of steps, the compaction limit at the top."""
+    slices = _slices(replay.points, width)
+    marked = {compaction.index for compaction in replay.compactions}
+    rows = []
+    for row in range(height, 0, -1):
+        text = Text(f"{row * 100 // height:>4}% ", style="dim")
+        for points in slices:
+            top = max(points, key=lambda point: _ratio(point))
+            text.append(_cell(_ratio(top), row, height), style=ZONE_STYLE[top.zone])
+        rows.append(text)
+    foot = Text("      ")
+    for points in slices:
+        hit = any(point.index in marked for point in points)
+        foot.append("▲" if hit else "─", style="bold cyan" if hit else "dim")
+    return [*rows, foot]
+
+
+def _cell(ratio: float, row: int, height: int) -> str:
+    part = ratio * height - (row - 1)
+    return BLOCKS[min(8, max(0, round(part * 8)))]
+
+
+def _ratio(point: Point) -> float:
+    return point.used_tokens / point.edge_tokens if point.edge_tokens else 0.0
+
+
+def _slices(points: list[Point], width: int) -> list[list[Point]]:
+    count = min(width, len(points))
+    bounds = [round(i * len(points) / count) for i in range(count + 1)] if count else [0]
+    return [points[a:b] for a, b in pairwise(bounds) if b > a]
+
+
+def draw_svg(replay: Replay) -> str:
+    """The same as a drawing: fill as an area, the limit, compactions and alerts marked."""
+    points = replay.points
+    top = max([max(p.used_tokens, p.edge_tokens) for p in points], default=1)
+    step = (SVG_WIDTH - 2 * MARGIN) / max(1, len(points) - 1)
+
+    def x(index: int) -> float:
+        return MARGIN + index * step
+
+    def y(tokens: float) -> float:
+        return SVG_HEIGHT - MARGIN - tokens / top * (SVG_HEIGHT - 2 * MARGIN)
+
+    parts = [_svg_head(replay)]
+    parts += [
+        f'<rect x="{x(p.index):.1f}" y="{y(p.used_tokens):.1f}" width="{max(step, 0.6):.2f}" '
+        f'height="{SVG_HEIGHT - MARGIN - y(p.used_tokens):.1f}" fill="{HEX[p.zone]}"/>'
+        for p in points
+    ]
+    line = " ".join(f"{x(p.index):.1f},{y(p.edge_tokens):.1f}" for p in points)
+    parts.append(f'<polyline points="{line}" fill="none" stroke="#57606a" stroke-dasharray="4 3"/>')
+    parts += [
+        f'<line x1="{x(c.index):.1f}" x2="{x(c.index):.1f}" y1="{MARGIN}" '
+        f'y2="{SVG_HEIGHT - MARGIN}" stroke="#0969da"><title>compaction '
+        f"({escape(inert(c.trigger))})</title></line>"
+        for c in replay.compactions
+    ]
+    parts += [
+        f'<circle cx="{x(r.index):.1f}" cy="{MARGIN - 8}" r="3" fill="#8250df"><title>'
+        f"{escape(r.alert or r.zone or '')} at {r.used_ratio:.0%}</title></circle>"
+        for r in replay.raised
+        if r.is_delivered
+    ]
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _svg_head(replay: Replay) -> str:
+    title = escape(inert(f"{replay.session_id} · {replay.model} · {len(replay.points)} steps"))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SVG_WIDTH} {SVG_HEIGHT}" '
+        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
+        f'<text x="{MARGIN}" y="18" fill="#24292f">{title}</text>'
+        f'<text x="{MARGIN}" y="{SVG_HEIGHT - 14}" fill="#57606a">steps; dashed: compaction limit; '
+        "blue: compactions; dots: alerts</text>"
     )
