@@ -98,7 +98,7 @@ def test_the_window_is_as_full_as_its_last_answer_or_compaction_says(
     end = tail.read(str(a_session(own_home, tmp_path, compacted=True)))
     assert end.used_tokens(4.0, 0) == 11_758
     limit = find("claude-sonnet-4.5", "copilot 1.0.102", stated_window=168_000)
-    assert limit.edge_tokens == 159_600
+    assert limit.edge_tokens == 134_400
 
 
 def test_a_hook_that_is_told_of_no_transcript_finds_it(own_home: Path, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_hook_that_is_told_of_no_transcript_finds_it(own_home: Path, tmp_path:
     run = json.dumps({"hook_event_name": "SessionStart", "session_id": SESSION, "source": "new"})
     assert hooks.run(run.encode()).returncode == 0
     assert state.load(places.window(SESSION)).transcript == str(path)
-    assert "60,525 of 159,600" in call("status")
+    assert "60,525 of 134,400" in call("status")
 
 
 def test_its_past_sessions_are_found_by_every_command(

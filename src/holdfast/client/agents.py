@@ -108,7 +108,8 @@ class CodingAgent(NamedTuple):
 
 HOOKS = "hooks/hooks.json"
 HISTORY = "history: `status --all`, `brief`, `lost`, `replay`, `search`, dashboard"
-LIVE = ("alerts", "checkpoint before a compaction, brief in the next request after it")
+SAVED = "checkpoint before a compaction"
+TOLD = ("alerts", "brief in the next request after a compaction")
 CLAUDES = (
     "status line",
     "subagents' windows",
@@ -117,7 +118,7 @@ CLAUDES = (
 )
 STEERING = "list of what the summariser should keep"
 SUMMARY = "how much of each item the summary holds"
-ABILITIES = ("how full the window is", HISTORY, SUMMARY, *LIVE, STEERING, *CLAUDES)
+ABILITIES = ("how full the window is", HISTORY, SUMMARY, SAVED, *TOLD, STEERING, *CLAUDES)
 CLAUDE = CodingAgent("claude", "Claude Code", "claude plugin uninstall")
 CODEX = CodingAgent(
     *("codex", "Codex", "codex plugin remove", codex.VERSION),
@@ -145,8 +146,8 @@ COPILOT = CodingAgent(
     transcripts=f"{copilot.ABOVE}/*/{copilot.NAME}",
     compaction_signs=(b"compaction_complete",),
     window_tokens=128_000,
-    compacts_at=0.95,
-    lacks=dict.fromkeys((*LIVE, STEERING, *CLAUDES), ""),
+    compacts_at=0.8,
+    lacks=dict.fromkeys((*TOLD, STEERING, *CLAUDES), ""),
 )
 AGENTS = (CLAUDE, CODEX, COPILOT)
 COMPACTED = (
