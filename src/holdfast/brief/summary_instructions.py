@@ -110,8 +110,8 @@ def _is_short_reply(one: Quote) -> bool:
 
 
 def _commands(record: Record) -> list[str]:
-    newest = sorted(record.commands.items(), key=lambda pair: pair[1].op)[-MOST_COMMANDS:]
-    return [f"- command: {code(line, 160)}" for line, _ in newest]
+    checks = commands.newest_checks(record)[:MOST_COMMANDS]
+    return [f"- command: {code(run.line, 160)}" for run in checks]
 
 
 def _droppable(archived: Sequence[Archived]) -> list[str]:
