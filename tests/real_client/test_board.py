@@ -3,23 +3,17 @@ the watcher saves the real session while it lives."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.checkpoint.verify import verify
 from holdfast.hub import row_times
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
-from holdfast.watcher.watch import Watch
-from holdfast.wire import places
-from tests.builders import EDGE
 from tests.trial.cycle import hook_faults, rounds, texts
-from tests.trial.run import Trial
 from tests.trial.script import (
     Acts,
     ReceivedRequest,
@@ -122,26 +116,3 @@ def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
     assert [_heard(request) for request in trial.asked("main")] == [0] * len(trial.asked("main"))
     assert _states(store) == {"confirmed": 1}
     assert hook_faults(trial) == []
-
-
-@pytest.mark.nightly
-@pytest.mark.requirement("A3", "A5")
-def test_the_watcher_saves_a_live_session_and_its_model_hears_of_it_once(
-    binary: Path, stage: Stage, store: Store
-) -> None:
-    watch = Watch(store)
-    acts = Acts(rounds([int(EDGE * share / 100) for share in (40, 50, 61, 62, 63, 64, 65, 66)]))
-    looks = {("main", n): lambda _: watch.look(row_times.now_ms()) for n in (2, 5, 7)}
-    trial = perform(binary, stage, During(acts, looks))
-    kept = [verify(str(path)) for path in stage.project.glob(".claude/checkpoints/*.md")]
-    assert all(report.ok for report in kept)
-    triggers = [report.document.trigger for report in kept if report.document]
-    assert triggers.count("watcher") == 1
-    assert _told(trial) == 1
-    assert hook_faults(trial) == []
-    assert os.environ["HOLDFAST_HOME"] == places.home()
-
-
-def _told(trial: Trial) -> int:
-    last = trial.asked("main")[-1]
-    return sum(text.count("context_60_percent") for text in texts(last.body.get("messages", [])))

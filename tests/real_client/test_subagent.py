@@ -35,8 +35,9 @@ def _script() -> Acts:
     return Acts(main, agent=[*rounds(AGENT_USAGE), report])
 
 
-@pytest.mark.requirement("W5")
+@pytest.mark.requirement("W5", "G5")
 def test_a_subagents_readings_never_mix_with_its_parents(binary: Path, stage: Stage) -> None:
+    """Nor is its fullness told to the parent, which gets what an async hook says in a subagent."""
     trial = perform(binary, stage, _script())
     agent_id = trial.asked("agent")[0].agent_id
     windows = stage.windows(trial.session_id)
@@ -47,10 +48,4 @@ def test_a_subagents_readings_never_mix_with_its_parents(binary: Path, stage: St
     tools = [line.used for line in agents if line.event == "PostToolUse"]
     assert tools == pytest.approx(AGENT_USAGE, abs=ESTIMATED)
     assert hook_faults(trial) == []
-
-
-@pytest.mark.requirement("W5", "G5")
-def test_a_subagents_fullness_is_not_told_to_its_parent(binary: Path, stage: Stage) -> None:
-    """The client gives what an async hook says inside a subagent to the parent's next request."""
-    trial = perform(binary, stage, _script())
     assert [text for request in trial.asked("main") for text in our_texts(request)] == []
