@@ -128,7 +128,8 @@ def test_the_second_try_of_a_batch_hears_of_the_first(runs: Runs) -> None:
     again = next(one for one in runs[2].requests if one.kind == "main" and batch_of(one) == 2)
     text = text_of(again)
     assert "A session before you began this same work" in text
-    assert "echo buoy-2 >> done.txt" in told_of(again)
+    assert "last said: “Too late.”" in told_of(again)
+    assert "- done.txt*" in told_of(again)
 
 
 @pytest.mark.requirement("P5", "C4")
