@@ -71,17 +71,16 @@ def test_tool_noise_is_dropped_and_four_fifths_of_the_tokens(tmp_path: Path) -> 
 
 
 @pytest.mark.requirement("R3")
-def test_the_outcome_is_whole_and_the_guesses_before_it_are_dropped(tmp_path: Path) -> None:
+def test_the_outcome_is_whole_and_the_rest_of_the_room_is_used(tmp_path: Path) -> None:
     rows = [f"- point {number} of the report on the reader" for number in range(60)]
     session = Session().user(TABLE)
     for number in range(30):
-        session.says(f"Perhaps heading {number} has a mark of its own.")
+        session.says(f"Heading {number} has a mark of its own, which the old reader passed over.")
         session.edits("/work/project/src/table/reader.py", "old", f"skip_mark({number})  # {NOISE}")
     session.says("\n".join(["The reader skips every mark.", *rows]))
-    one = _compressed(works_on(session, MAIL, 12), tmp_path)
-    assert rows[-1] in one.compressed_content
-    assert "Perhaps" not in one.compressed_content
-    assert one.compressed_tokens <= 0.2 * one.original_tokens
+    text = _compressed(works_on(session, MAIL, 12), tmp_path).compressed_content
+    assert rows[-1] in text
+    assert "Heading 7 has a mark of its own" in text and "skip_mark(29)" in text
 
 
 @pytest.mark.requirement("R3")

@@ -1,7 +1,7 @@
 """Compress a segment to a tenth to a fifth of its tokens, without a model.
 
-Requests and answers come first. Then decisions, failures, tasks, subagents, files and commands.
-Tool output is dropped.
+Requests and answers come first. Then decisions, failures, tasks, subagents, files and commands;
+then, where there is room, the model's other words and the lines it wrote. Tool output is dropped.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.segment import formats, kept_items, library, segment
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.segment.kept_items import SECTIONS, TURNS, SegmentItem, SegmentSource
+from holdfast.segment.kept_items import CHANGES, SECTIONS, TURNS, WORDS, SegmentItem, SegmentSource
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TOKENS = 10_000  # a longer text is not read in one go
 SHARE = 0.19  # of the segment; redaction may lengthen the text, which must stay under a fifth
 FIRST_SHARE = 0.6  # of that, for requests and answers
 MOST_DECISIONS, MOST_FILES = 12, 40
+LAST = (WORDS, CHANGES)
 
 
 def compress(
@@ -97,12 +98,14 @@ def content(source: SegmentSource) -> str:
 
 
 def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
-    """Choose requests and answers, cut where they are too long, and of the rest what fits. They are
-    cut only as far as the rest needs the room."""
+    """Choose requests and answers, cut where they are too long; of the rest what fits, with other
+    words and changed lines last. Answers are cut only as far as the rest needs the room."""
     turns = [item for item in items if item.section == TURNS]
-    others = [item for item in items if item.section != TURNS]
-    usual = _fit(others, room - _size(_cut(turns, int(room * FIRST_SHARE))))
-    return _cut(turns, room - _size(usual)) + usual
+    usual = [item for item in items if item.section not in (TURNS, *LAST)]
+    usual = _fit(usual, room - _size(_cut(turns, int(room * FIRST_SHARE))))
+    taken = _cut(turns, room - _size(usual)) + usual
+    last = (item for item in items if item.section in LAST)
+    return taken + _fit(last, room - _size(taken))
 
 
 def _fit(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:

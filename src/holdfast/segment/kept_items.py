@@ -16,7 +16,7 @@ from holdfast.segment.segment import Segment
 from holdfast.text.fence import clean, flat
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
-TURNS = "Turns"
+TURNS, WORDS, CHANGES = "Turns", "On the way", "Changed"
 # Section names, each with the separator of its items.
 SECTIONS = {
     TURNS: "\n",
@@ -26,10 +26,13 @@ SECTIONS = {
     "Subagents": "\n- ",
     "Files": ", ",
     "Commands": "\n- ",
+    WORDS: "\n- ",
+    CHANGES: "\n- ",
 }
 CHANGED = "*"  # after the name of a changed file
 ASKED_CHARS, REPLY_CHARS, LINE_CHARS = 800, 240, 200
-REPORT_CHARS, COMMAND_CHARS = 600, 160
+REPORT_CHARS, COMMAND_CHARS, CHANGE_CHARS = 600, 160, 800
+WORDS_CHARS, LEAST_WORDS = 2400, 60  # of the model between requests: shorter ones only announce
 
 
 class SegmentItem(msgspec.Struct, gc=False):
@@ -77,16 +80,18 @@ def read_source(one: Segment, record: Record, transcript: str) -> SegmentSource:
 
 
 def list_items(source: SegmentSource) -> list[SegmentItem]:
-    """List what may be kept, the most useful of each section first. The model's words on the way
-    to an answer are left out: many are guesses that it refutes."""
+    """List what may be kept, the most useful of each section first."""
+    answers = _answers(source)
     return [
-        *_turns(source.segment.turns, _answers(source)),
+        *_turns(source.segment.turns, answers),
         *_numbered("Decided", reversed(list_decisions(source))),
         *_numbered("Failed", reversed(list(_failures(source)))),
         *_numbered("Left to do", _open_tasks(source)),
         *_numbered("Subagents", _subagents(source)),
         *_numbered("Files", _files(source)),
         *_numbered("Commands", _commands(source)),
+        *_on_the_way(source.texts, {answer.offset for answer in answers.values()}),
+        *_changes(source),
     ]
 
 
@@ -167,3 +172,23 @@ def _commands(source: SegmentSource) -> Iterator[str]:
     for call in sorted(runs.values(), key=lambda call: -call.offset):
         line = flat(call.what.partition("\n")[0], COMMAND_CHARS)
         yield f"`{line}` {'failed' if call.is_error else 'ok'}"
+
+
+def _on_the_way(texts: list[TurnText], answers: set[int]) -> Iterator[SegmentItem]:
+    """Yield the model's other words, the newest first: the oldest are most often refuted since."""
+    for said in reversed(texts):
+        text = flat(said.text, WORDS_CHARS)
+        if said.offset not in answers and len(text) >= LEAST_WORDS:
+            yield SegmentItem(WORDS, text, said.offset)
+
+
+def _changes(source: SegmentSource) -> Iterator[SegmentItem]:
+    """Yield the lines that edits added, newest first."""
+    for call in reversed(source.calls):
+        given = {key: text for key, text in call.input.items() if isinstance(text, str)}
+        before = set(map(str.strip, given.get("old_string", "").splitlines()))
+        new = given.get("new_string") or given.get("content", "")
+        added = [row.strip() for row in new.splitlines() if row.strip() not in before]
+        text = flat(" ⏎ ".join(row for row in added if len(row) > 1), CHANGE_CHARS)
+        if call.edited and text:
+            yield SegmentItem(CHANGES, f"{flat(call.edited[0], 120)}: {text}", call.offset)
