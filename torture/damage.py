@@ -104,7 +104,7 @@ def _run_hooks(runner: Runner, session: ScriptedSession, random: Random) -> None
 
 
 def _run_commands(runner: Runner, session: ScriptedSession) -> None:
-    for words in (("verify",), ("status", "--json"), ("resume", "--json"), ("rebuild", "--json")):
+    for words in (("verify",), ("status", "--json"), ("resume", "--json"), ("rebuild",)):
         ended: Ended = runner.run(words[0], cli(*words), fault=ALONE, cwd=session.project)
         promises.command(words[0], ended, session.secrets)
 
