@@ -9,6 +9,7 @@ from pathlib import Path
 from holdfast.checkpoint import prune
 from holdfast.cli.terminal import say
 from holdfast.cli.transcripts import HOW_TO_REMOVE, what_is_there
+from holdfast.files import plugin_environment
 from holdfast.files.executable import typed_command
 from holdfast.setup import receipts
 from holdfast.setup.errors import CheckpointsStay
@@ -93,7 +94,10 @@ def say_what_stays() -> None:
         how = ", in this order" if " && " in removal else ""
         rest = " but for the topics" if topics else ""
         say(f"  Remove all of it{rest}{how}: {removal}")
-    say("  The program itself: uninstall it the way you installed it (uv, pipx or pip).")
+    how = "the way you installed it (uv, pipx or pip)"
+    if plugin_environment.is_ours():
+        how = "as a plugin: claude plugin uninstall holdfast"
+    say(f"  The program itself: uninstall it {how}.")
 
 
 def _contents(home: Path) -> str:
