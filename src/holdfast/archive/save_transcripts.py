@@ -97,7 +97,7 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
 def save(source: str, room: int) -> int:
     """Save one transcript. Returns by how many bytes the archive grew, 0 if nothing changed.
     TooLarge leaves the copy as it was."""
-    status = os.stat(source)  # noqa: PTH116
+    status = Path(source).stat()
     place = transcripts.place_of(source)
     if _exists_since(place, status.st_mtime_ns):
         return 0
@@ -244,6 +244,6 @@ def hold_archive() -> Iterator[None]:
 
 def _exists_since(place: str, changed_ns: int) -> bool:
     try:
-        return os.stat(place).st_mtime_ns == changed_ns  # noqa: PTH116
+        return Path(place).stat().st_mtime_ns == changed_ns
     except OSError:
         return False

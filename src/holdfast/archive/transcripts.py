@@ -13,12 +13,12 @@ prune(…)      remove(session)      damage(path)
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.archive.errors import NoArchivedTranscript, SeveralTranscripts
@@ -120,7 +120,7 @@ def _inside(stem: str) -> str:
 def copy_of(source: str) -> str:
     """The archived copy of a transcript, by the client's path of it; empty where there is none."""
     place = place_of(source)
-    return place if place and os.path.isfile(place) else ""  # noqa: PTH113
+    return place if place and Path(place).is_file() else ""
 
 
 def copies_of_gone(client_folder: str) -> Iterator[tuple[str, str]]:
@@ -129,14 +129,14 @@ def copies_of_gone(client_folder: str) -> Iterator[tuple[str, str]]:
     for session in _of_project(inside):
         for copy in session.files:
             source = f"{client_folder}{copy.removeprefix(inside).removesuffix(ENDING)}"
-            if not os.path.exists(source + PLAIN_ENDING) and os.path.exists(copy):  # noqa: PTH110
+            if not Path(source + PLAIN_ENDING).exists() and Path(copy).exists():
                 yield source + PLAIN_ENDING, copy
 
 
 def is_gone(session: ArchivedSession) -> bool:
     """The client has deleted its own: it cannot resume this session any more."""
     about = session.about
-    return about is not None and not os.path.exists(about.source)  # noqa: PTH110
+    return about is not None and not (about.source and Path(about.source).exists())
 
 
 def sessions(project_folder: str = "") -> list[ArchivedSession]:
@@ -189,7 +189,7 @@ def remove(session: ArchivedSession) -> None:
 
 def was_removed(source: str) -> bool:
     place = place_of(source)
-    return os.path.exists(place.removesuffix(ENDING) + REMOVED)  # noqa: PTH110
+    return Path(place.removesuffix(ENDING) + REMOVED).exists()
 
 
 def forget_removed() -> None:
@@ -199,9 +199,9 @@ def forget_removed() -> None:
         for one in names_in(inside):
             if one.endswith(REMOVED) and not _is_listed(name, one.removesuffix(REMOVED)):
                 with suppress(OSError):
-                    os.unlink(f"{inside}/{one}")  # noqa: PTH108
+                    Path(f"{inside}/{one}").unlink()
         with suppress(OSError):
-            os.rmdir(inside)  # noqa: PTH106
+            Path(inside).rmdir()
 
 
 def _is_listed(project: str, session: str) -> bool:
@@ -216,13 +216,13 @@ def _delete(session: ArchivedSession) -> None:
 
     shutil.rmtree(session.path.removesuffix(ENDING), ignore_errors=True)
     with suppress(OSError):
-        os.unlink(session.path)  # noqa: PTH108
+        Path(session.path).unlink()
 
 
 def _of_project(inside: str) -> Iterator[ArchivedSession]:
     names = names_in(inside)
     stems = {name.removesuffix(ENDING) for name in names if name.endswith(ENDING)}
-    agents = {name for name in names if os.path.isdir(f"{inside}/{name}/{AGENTS}")}  # noqa: PTH112
+    agents = {name for name in names if Path(f"{inside}/{name}/{AGENTS}").is_dir()}
     for stem in stems | agents:
         if _SESSION.fullmatch(stem):
             yield _session(inside, stem)
@@ -235,7 +235,7 @@ def _session(inside: str, stem: str) -> ArchivedSession:
     size, changed = 0, 0.0
     for agent in (path, *agents):
         with suppress(OSError):
-            status = os.stat(agent)  # noqa: PTH116
+            status = Path(agent).stat()
             size, changed = size + status.st_size, max(changed, status.st_mtime)
     return ArchivedSession(stem, path, (path, *agents), size, changed)
 

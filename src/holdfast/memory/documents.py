@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client.memory_folder import find_memory_folder
@@ -61,7 +62,7 @@ def memory_sources(project: str) -> Iterator[MemorySource]:
     for name in sorted(names_in(folder))[:MOST_MEMORIES]:
         path = f"{folder}/{name}"
         # Links are skipped, because they may lead out of the project's folder.
-        if not name.endswith(".md") or name == MEMORY_INDEX or os.path.islink(path):  # noqa: PTH114
+        if not name.endswith(".md") or name == MEMORY_INDEX or Path(path).is_symlink():
             continue
         if stamp := locations.stamp(path):
             read = partial(_read_memory, folder, name)
@@ -171,7 +172,7 @@ def _files_below(folder: str, depth: int = 3) -> Iterator[str]:
         path = f"{folder}/{name}"
         if name.endswith(".json"):
             yield path
-        elif depth and "." not in name and not os.path.islink(path):  # noqa: PTH114
+        elif depth and "." not in name and not Path(path).is_symlink():
             yield from _files_below(path, depth - 1)
 
 

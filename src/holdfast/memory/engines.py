@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.memory import locations, sqlite_file
@@ -115,6 +116,6 @@ def release() -> None:
 
 def _number(path: str) -> int:
     try:
-        return os.stat(path).st_ino  # noqa: PTH116
+        return Path(path).stat().st_ino
     except OSError:
         return 0

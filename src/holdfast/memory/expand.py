@@ -4,7 +4,6 @@ transcript exists; a tool's output; a compressed segment.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -221,5 +220,5 @@ def _result(word: str, project: str) -> FullText:
 
 def _changed(path: str) -> float:
     with suppress(OSError, ValueError):
-        return os.stat(path).st_mtime  # noqa: PTH116
+        return Path(path).stat().st_mtime
     return 0.0

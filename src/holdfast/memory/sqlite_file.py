@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from holdfast.memory import locations
 from holdfast.memory.errors import DamagedIndex, IndexBusy, NewerIndex, UnusableIndex
@@ -62,7 +63,7 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
 
 def _connect(path: str) -> sqlite3.Connection:
     folder = os.path.dirname(path)  # noqa: PTH120
-    if os.path.islink(folder):  # noqa: PTH114
+    if Path(folder).is_symlink():
         raise OSError(f"{folder} is a link, and Holdfast writes through none; make it a folder")
     places.make_folder(folder)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -137,7 +138,7 @@ def set_aside(path: str) -> str:
         os.replace(path, aside)  # noqa: PTH105
     for tail in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
-            os.unlink(path + tail)  # noqa: PTH108
+            Path(path + tail).unlink()
     log.add("WARN", "recall", f"{path} was damaged; saved as {aside}, and made again")
     return aside
 

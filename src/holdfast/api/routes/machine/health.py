@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from fastapi import Response
@@ -111,7 +112,7 @@ def _look() -> dict[str, Any]:
     archive = archived.sessions()
     errors = _errors()
     holder = loop.holder()
-    free = os.statvfs(places.home() if os.path.isdir(places.home()) else "/")  # noqa: PTH112
+    free = os.statvfs(places.home() if Path(places.home()).is_dir() else "/")
     return {
         "disk": _disk(),
         "disk_free_bytes": free.f_bavail * free.f_frsize,
