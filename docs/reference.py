@@ -49,6 +49,9 @@ SETTING_PAGES = {  # by how the name of a setting begins
     "archive_": "search",
     "embedder": "search",
     "server": "team",
+    "prices": "dashboard",
+    "secret_patterns": "privacy",
+    "notes_": "checkpoints",
 }
 
 
