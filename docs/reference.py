@@ -65,7 +65,7 @@ def commands() -> Iterator[str]:
         for name in names:
             yield from _named_command(name)
     yield "## Commands that are not listed"
-    for name in OTHERS:
+    for name in sorted({*OTHERS} - {name for names in GROUPS.values() for name in names}):
         yield f"`holdfast {name}`: {_flat(_find(name)[0].help)}".partition(" \b")[0]
 
 

@@ -13,6 +13,7 @@ import os
 import sys
 import threading  # click has loaded it already
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any
 
 import click
@@ -45,7 +46,7 @@ GROUPS = {
     "context": ("compress", "segments", "memory", "budget", "transcripts"),
     "planning": ("plan", "run"),
     "team": ("board", "serve", "db", "rebuild"),
-    "setup": ("settings", "mcp"),
+    "setup": ("settings", "mcp", "statusline"),
 }
 ABOUT_GROUPS = {
     "sessions": "every session live, the log, checkpoints compared and verified",
@@ -69,7 +70,7 @@ MODULES = {
     "version": "help",
 }
 FUNCTIONS = {"roll": "compress"}
-NAMES = (*EVERYDAY, *(name for names in GROUPS.values() for name in names), *OTHERS)
+NAMES = tuple(dict.fromkeys((*EVERYDAY, *chain(*GROUPS.values()), *OTHERS)))
 COMPLETION_VARIABLE = "_HOLDFAST_COMPLETE"
 
 
