@@ -34,7 +34,6 @@ from holdfast.setup.targets import SCOPES, Target, settings_file
 from holdfast.setup.wiring import (
     ENTRY,
     Program,
-    is_ours,
     is_written_by_us,
     read_command,
     wrapped_in,
@@ -222,7 +221,6 @@ def install_notes(
         *settings_against_hooks(project),
         *(other_receipts(ours, but=target.anchor) if target.project is None else ()),
         *_shared_file(target),
-        *_hidden_status_line(target, home, project),
     )
 
 
@@ -291,14 +289,3 @@ def _shared_file(target: Target) -> Iterator[str]:
 def _has_git(project: Path) -> bool:
     """Whether the project is the main folder of a repository, not a worktree or a subfolder."""
     return (project / ".git" / "info").is_dir()
-
-
-def _hidden_status_line(target: Target, home: Path, project: Path) -> Iterator[str]:
-    """A project's status line hides the user's, and so ours."""
-    if target.scope != "user":
-        return
-    for scope in ("local", "project"):
-        path = settings_file(scope, home, project)
-        command = status_command_in(settings_in(path))
-        if path != target.anchor and command is not None and not is_ours(command, target.packages):
-            yield f"in {project} the status line of {path} is shown instead of ours"
