@@ -14,7 +14,7 @@ from holdfast.text.fence import code, flat, plain_name
 
 TERSE_CHARS = 3600
 FILES_SHARE, EDITED_PART = 0.08, 0.75  # of the brief; of that, for edited ones
-MOST_COMMANDS, LONGEST_COMMAND = 5, 200
+MOST_COMMANDS, MOST_OTHERS, LONGEST_COMMAND = 5, 8, 200
 MOST_UNCHECKED, UNCHECKED_WORTH = 30, 0.004
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
@@ -80,15 +80,22 @@ def _is_clients(path: str) -> bool:
 
 
 def commands(record: Record) -> Iterator[BriefItem]:
-    """Yield the checks as they were typed, the likeliest to be run again first."""
-    checks = {run.line: run.command for run in newest_runs(record) if run.is_check}
-    heats = {line: rank(one, record.op) for line, one in checks.items()}
-    for order, (line, chance) in enumerate([*chances(heats).items()][:MOST_COMMANDS]):
-        one = checks[line]
+    """Yield commands as they were typed: checks, the likeliest to be run again first; then, in what
+    room is left, the newest others."""
+    ran = {run.line: run.command for run in newest_runs(record)}
+    checks = {run.line for run in newest_runs(record) if run.is_check}
+    known = chances({line: rank(ran[line], record.op) for line in checks})
+    others = dict.fromkeys((line for line in ran if line not in checks), 0.0)
+    listed = [*[*known.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]
+    for order, (line, chance) in enumerate(listed):
+        one = ran[line]
         text = f"{code(line, LONGEST_COMMAND)} ({_MARKS[one.ok]}step {one.op})"
         reason = f"run {times(one.count)}, last at step {one.op}"
-        worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE)
-        yield BriefItem("commands", text, worth, reason, one.place, key=line, order=order)
+        worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE) or LEAST_WORTH
+        spare = line in others
+        yield BriefItem(
+            "commands", text, worth, reason, one.place, key=line, order=order, is_spare=spare
+        )
 
 
 def about(record: Record) -> Iterator[BriefItem]:
