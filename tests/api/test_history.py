@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from holdfast.api.past_reader import PastReader
 from holdfast.events import history
 from holdfast.hub.ingest import past
+from holdfast.hub.ingest.background import tidy
 from holdfast.hub.ingest.sync import read_positions, sync
 from holdfast.hub.store.store import Store
 from holdfast.wire import places
@@ -116,6 +117,19 @@ def test_a_past_session_has_turns_readings_and_a_limit(api: TestClient, store: S
     found = api.get("/api/sessions/s9/readings").json()
     assert found["used_tokens"] == [50_000, 160_000, 30_000] and found["edge_tokens"]
     assert not Path(places.window("s9")).exists(), "nothing is written for a session of the past"
+
+
+@pytest.mark.requirement("U5", "S5")
+def test_what_is_old_stays_as_long_as_its_transcript(api: TestClient, store: Store) -> None:
+    path = a_past_session()
+    _read(store)
+    tidy(store)  # all of it is of January
+    assert api.get("/api/compactions").json()["total"] == 1
+    assert api.get("/api/sessions/s9/readings").json()["total"] == 3
+    path.unlink()
+    tidy(store)
+    assert api.get("/api/compactions").json()["total"] == 0
+    assert api.get("/api/sessions/s9/readings").json()["total"] == 0
 
 
 @pytest.mark.requirement("U5")

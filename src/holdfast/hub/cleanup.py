@@ -5,6 +5,7 @@ a report. What a person would look for stays as long as checkpoints do.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +46,14 @@ class Retention:
 DEFAULT = Retention()
 
 
-def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> dict[str, Any]:
-    """Clean up once and return the figures that `/api/cleanup/stats` shows."""
+def run(
+    connection: Connection,
+    now_ms: int,
+    retention: Retention = DEFAULT,
+    held: Collection[str] = (),
+) -> dict[str, Any]:
+    """Clean up once and return the figures that `/api/cleanup/stats` shows. `held`: sessions whose
+    transcripts are still there; their compactions and readings stay."""
     old_ms = now_ms - retention.days * DAY_MS
     thinned_ms = now_ms - retention.daily_after_days * DAY_MS
     began = time.monotonic()
@@ -59,10 +66,11 @@ def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> 
         + _thin_snapshots(connection, thinned_ms),
     }
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
-    kept = (windows.c.updated_ms, compactions.c.at_ms, cleanups.c.ran_ms)
-    for column in kept:
+    for column in (windows.c.updated_ms, cleanups.c.ran_ms):
         _delete(connection, column.table, column < now_ms - KEPT_MS)
-    readings.prune(connection, now_ms)
+    is_gone = compactions.c.session_id.not_in(held)
+    _delete(connection, compactions, (compactions.c.at_ms < now_ms - KEPT_MS) & is_gone)
+    readings.prune(connection, now_ms, held)
     event_log.prune(connection, now_ms)
     figures["durationMs"] = round((time.monotonic() - began) * 1000)
     row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}

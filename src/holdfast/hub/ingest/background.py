@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
+from holdfast.client import transcript_files
 from holdfast.hub import cleanup, projection, row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
@@ -171,9 +172,13 @@ def copy(store: Store) -> None:
     backup.copy_nightly(store.engine)
 
 
+MOST_HELD = 20_000  # the newest; SQLite takes 32,766 values
+
+
 def tidy(store: Store) -> None:
     settings = settings_load.load()
     retention = cleanup.Retention(
         settings.whole("checkpoint_days"), settings.whole("checkpoint_daily_days")
     )
-    store.write(lambda c: cleanup.run(c, row_times.now_ms(), retention))
+    held = list(transcript_files.by_session())[:MOST_HELD]
+    store.write(lambda c: cleanup.run(c, row_times.now_ms(), retention, held))

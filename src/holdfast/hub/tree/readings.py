@@ -8,7 +8,7 @@ row keeps the least and the greatest of every 16 steps, and what is older than 3
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -158,10 +158,12 @@ def _used_tokens(one: UsedAtStep) -> int:
     return one.used_tokens
 
 
-def prune(connection: Connection, now_ms: int) -> None:
-    """Thin readings older than a day; delete those that are too old."""
+def prune(connection: Connection, now_ms: int, held: Collection[str] = ()) -> None:
+    """Thin readings older than a day; delete those that are too old, but for the sessions whose
+    transcripts are `held`."""
     table = readings.c
-    connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS))
+    is_gone = table.session_id.not_in(held)
+    connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS, is_gone))
     old = sa.select(readings).where(table.last_ms < now_ms - DAY_MS, table.thinned == 0)
     found = rows(connection, old.order_by(table.last_ms).limit(THINNED_AT_ONCE))
     if found:
