@@ -180,7 +180,7 @@ def test_resume_shows_one_and_prints_it_to_hand_over(
 ) -> None:
     shown = _run(resume, "latest").stdout
     assert f"parents     {two[0].id}" in shown
-    body = "## What Changed\n- b\n- c&#x1b;[2J\n  d\n\n## Why Changed\n(none)\n"
+    body = "## What Changed\n- b\n- c&#x1b;[2J\n  d\n\n## Why Changed\n(no request was seen)\n"
     assert body in shown
     first, second, text = _run(resume, "--load").stdout.split("\n", 2)
     assert first.startswith(f'<holdfast-brief from="checkpoint {two[1].id}')

@@ -67,8 +67,19 @@ def test_a_file_reads_as_the_plan_shows_it() -> None:
     assert 'project: "/p"' in head
     assert "iteration: 3\n" in head
     assert "verified: true\n" in head
-    assert body.startswith("\n## What Changed\n- one\n  two\n\n## Why Changed\n(none)\n")
+    assert body.startswith(
+        "\n## What Changed\n- one\n  two\n\n## Why Changed\n(no request was seen)\n"
+    )
     assert re.findall("^## (.*)$", body, re.MULTILINE) == list(REQUIRED)
+
+
+@pytest.mark.requirement("C14")
+def test_an_empty_section_says_what_was_looked_for_and_older_ones_are_read() -> None:
+    data = render(normalize(a_document("/p")))
+    assert b"(none)" not in data and b"\n## Key Decisions\n(no answer to a question" in data
+    older = re.sub(rb"\n\(no [^\n]*\)\n", b"\n(none)\n", data)
+    assert older.count(b"(none)") >= 4
+    assert parse(older).document.sections == parse(data).document.sections
 
 
 @pytest.mark.requirement("C1")

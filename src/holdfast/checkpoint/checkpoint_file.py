@@ -2,8 +2,9 @@
 strictly, because the format is ours.
 
 Each line's first characters say what it is: `## ` a heading, `- ` an item, two blanks the next
-line of the same item, `(none)` a required section without content. So no text in an item can pass
-for structure, and no body line begins with `content_hash:`, which makes the hash checkable by hand:
+line of the same item, one in brackets a required section without content. So no text in an item
+can pass for structure, and no body line begins with `content_hash:`, which makes the hash checkable
+by hand:
 `grep -av '^content_hash:' FILE | sha256sum`.
 """
 
@@ -23,7 +24,16 @@ from holdfast.files.digest import digest
 from holdfast.text import timestamps
 from holdfast.text.fence import escape, unescape
 
+# An empty section says what was looked for. "(none)", as earlier releases wrote it, was read as
+# "no problem is open" and "nothing was decided", and was wrong in half of ten sessions.
 NONE = "(none)"
+EMPTY = {
+    "What Changed": "(no edit was seen)",
+    "Why Changed": "(no request was seen)",
+    "Active Issues": "(no command whose newest run failed; more may stand in the words below)",
+    "Key Decisions": "(no answer to a question; decisions in plain words stand under Why Changed)",
+    "Next Steps": "(no task list, plan or last message was seen)",
+}
 
 
 def render(document: Document) -> bytes:
@@ -46,7 +56,7 @@ def body(document: Document) -> str:
 
 def _section(name: str, items: Sequence[str]) -> str:
     heading = escape(name).replace("\n", "&#xa;")
-    lines = "".join(_item(item) for item in items) if items else f"{NONE}\n"
+    lines = "".join(_item(item) for item in items) if items else f"{EMPTY.get(name, NONE)}\n"
     return f"\n## {heading}\n{lines}"
 
 
@@ -165,7 +175,7 @@ def _chunks(text: str) -> list[str]:
 
 
 def _items(text: str, name: str) -> list[str]:
-    if text == NONE:
+    if text in (NONE, EMPTY.get(name)):
         return []
     items: list[list[str]] = []
     for line in text.split("\n"):
