@@ -36,7 +36,7 @@ _STOP_WORDS = (
 )
 _STOP = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"[^\W_]+")
-_TURN = re.compile(r"\([^()]*since turn[^()]*\)|\b(?:turn|task) #?\d+", re.IGNORECASE)
+_TURN = re.compile(r"\([^()]*(?:since|set in) turn[^()]*\)|\b(?:turn|task) #?\d+", re.IGNORECASE)
 _NOTE = re.compile(r" \([^)]*\)$")  # a remark behind a labelled path
 
 

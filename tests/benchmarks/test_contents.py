@@ -68,7 +68,7 @@ def test_a_row_says_how_many_of_how_many(labelled: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("label", "shown", "is_same"),
     [
-        ("Create PR", "Create PR (pending, since turn 4)", True),
+        ("Create PR", "Create PR (in progress, set in turn 4)", True),
         ("write the parser", "Writes a parser for gauges (planned, since turn 2)", True),
         ("write the parser", "turn 3, not answered yet: the parser fails", False),
         ("turn 3", "turn 3", False),

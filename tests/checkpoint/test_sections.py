@@ -193,8 +193,8 @@ def test_next_steps_are_the_task_list_and_the_plan_as_they_stood(tmp_path: Path)
     assert found["Next Steps"] == [
         "turn 2, 2026-11-15 06:25, not answered yet: “Why did it fail, and since when does it?”",
         "[ ] Draw (set in turn 1)",
-        "the newest plan, as it stood in turn 1: “Tides” (2 lines)",
-        "[x] 1 of 2 tasks completed, set in turn 1",
+        "[x] 1 of 2 tasks completed, last: Read (completed, set in turn 1)",
+        "the newest plan, as it stood: # Tides (from turn 1) (1 more line)",
     ]
     [issue] = found["Active Issues"]
     assert issue == "`make tides` (since turn 1): “src/a.c:3: error: no moon”"
@@ -206,15 +206,14 @@ def test_next_steps_are_the_task_list_and_the_plan_as_they_stood(tmp_path: Path)
 def test_a_plan_that_is_newer_than_the_request_and_the_tasks_is_quoted(tmp_path: Path) -> None:
     session = Session().user(REQUEST).calls("ExitPlanMode", "approved", plan="# Tides\n- x")
     found = sections_of(session.record(tmp_path))["Next Steps"]
-    assert found[-1] == "the newest plan, as it stood in turn 1:\n# Tides\n- x"
+    assert found[-1] == "the newest plan, as it stood:\n# Tides (from turn 1)\n- x"
     carried_out = sections_of(session.edits("/work/project/tide.py").record(tmp_path))
-    assert carried_out["Next Steps"][-1] == (
-        "the newest plan, as it stood in turn 1, 1 file edited since: “Tides” (2 lines)"
-    )
+    plan = "the newest plan, as it stood: # Tides (from turn 1, 1 file edited since) (1 more line)"
+    assert carried_out["Next Steps"][-1] == plan
     session.calls("TodoWrite", todos=[{"content": "Read", "status": "completed"}])
     assert sections_of(session.record(tmp_path))["Next Steps"][-2:] == [
-        "the newest plan, as it stood in turn 1, 1 file edited since: “Tides” (2 lines)",
-        "[x] 1 of 1 tasks completed, set in turn 1",
+        "[x] 1 of 1 task completed, last: Read (completed, set in turn 1)",
+        plan,
     ]
 
 

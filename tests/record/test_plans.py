@@ -28,8 +28,8 @@ def test_the_newest_plan_is_quoted_line_by_line_with_its_turn(tmp_path: Path) ->
     assert "- # Tide tables (from turn 2)\n    1. Read the gauges\n    2. Print" in text
     assert "An older plan" not in text.partition("The newest plan")[2].partition("##")[0]
     [step] = [one for one in sections_of(record)["Next Steps"] if "newest plan" in one]
-    lines = ["the newest plan, as it stood in turn 2:", *filter(None, PLAN.splitlines())]
-    assert step.splitlines() == lines
+    title, *lines = filter(None, PLAN.splitlines())
+    assert step.splitlines() == ["the newest plan, as it stood:", f"{title} (from turn 2)", *lines]
 
 
 def test_a_plan_that_the_user_refused_is_not_quoted(tmp_path: Path) -> None:

@@ -21,14 +21,15 @@ MOST_PRINTED = 12
 MOST_ADDED = 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
-PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
 
 def flight(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield what the model said last, and while it is at work the calls without a result and the
     last ones."""
     if record.planning:
-        yield BriefItem("flight", PLANNING, 1.0, "the mode of the session", pinned=True, order=-2)
+        yield BriefItem(
+            "flight", open_items.PLAN_MODE, 1.0, "the mode of the session", pinned=True, order=-2
+        )
     place = record.recent[-1].place if record.recent else None
     answers = {turn.said_op for turn in record.turns[:-1] if is_answered(turn)}
     if record.last_texts and record.last_said_op not in answers:
@@ -43,13 +44,13 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         yield item
     running = open_items.calls(record)[-3:]
     for call in running:
-        text = f"no result yet: {call.tool} {code(call.what, 160)}"
+        text = f"no result yet: {open_items.describe_call(call, 160)}"
         why = "a call without a result"
         yield BriefItem("flight", text, 0.04, why, call.place, True, order=0.5)
     done = [one for one in record.recent if one not in running and one.what]
     is_over = bool(record.turns) and open_items.is_over(record, record.turns[-1])
     if done and place is not None and not is_over:
-        steps = dict.fromkeys(_step(one) for one in reversed(done))  # each at its last place
+        steps = dict.fromkeys(map(_step, reversed(done)))  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
 
@@ -93,8 +94,7 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
 
 def _step(call: Call) -> str:
     """Return a call in short."""
-    failed = " (failed)" if call.failed else ""
-    return f"{call.tool} {code(call.what, 80)}{failed}"
+    return open_items.describe_call(call, 80) + " (failed)" * call.failed
 
 
 def remarks(record: Record, room: int) -> Iterator[BriefItem]:

@@ -29,10 +29,8 @@ LIKE_MEANING = 0.6  # from this cosine on; below it, texts in one language are a
 REQUEST, ANSWER, TASK, FAILING, PLAN = "request", "answer", "task", "failing", "plan"
 _KINDS = {"said": REQUEST, "tasks": TASK, "failing": FAILING, "plan": PLAN}
 _PATH = re.compile(r"(?<!\S)[^\s/\\]*+[/\\]\S*")  # the same files are named in many sentences
-# What a line of the brief adds behind the words: since when they are open, what they answer.
-_BEHIND = re.compile(
-    r" \((?:since turn|from turn|to “|turn |interrupted|taken back|[\d,]+ characters).*$"
-)
+# What a line of the brief adds behind the words: what they answer, how they were stopped.
+_BEHIND = re.compile(r" \((?:to “|turn |interrupted|taken back|[\d,]+ characters).*$")
 # The nearest passage of each text, and the cosine of the two.
 Nearness = Callable[[Sequence[str], Sequence[str]], list[tuple[float, int]]]
 
@@ -175,4 +173,6 @@ def _texts(item: BriefItem) -> list[str]:
         return others or [first.partition("): ")[2] or first]
     if item.section == "plan":
         return [item.whole]
+    if item.section == "tasks":
+        return [item.key]
     return [_BEHIND.sub("", first).removesuffix(" …”"), *others]

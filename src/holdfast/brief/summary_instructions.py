@@ -72,13 +72,12 @@ def _still_holds(quote: Quote) -> bool:
 def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:
     """Yield the mode, the user's last words as the request, and the call without a result."""
     if record.planning:
-        yield "- plan mode is on: only read and plan until the user approves the plan"
+        yield f"- {open_items.PLAN_MODE}"
     if request is not None:
         answers = f" (to {quoted(flat(request.reply_to, 160))})" if request.reply_to else ""
         yield f"- request: {_last_message(request, longest)}{answers}"
     for call in open_items.calls(record)[-1:]:
-        what = f" {code(call.what, 120)}" if call.what else ""
-        yield f"- step in flight: {call.tool}{what}"
+        yield f"- step in flight: {open_items.describe_call(call, 120)}"
 
 
 def _open(record: Record, longest: int) -> Iterator[str]:

@@ -8,6 +8,7 @@ that need more. What does not fit is counted in a line of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from holdfast.checkpoint import changes
@@ -23,14 +24,12 @@ from holdfast.checkpoint.room import (
     share_out,
     size,
 )
-from holdfast.record import open_items, shell
-from holdfast.record.agents import COMMAND
+from holdfast.record import open_items
 from holdfast.record.decisions import find_decisions
-from holdfast.record.model import Place, Record, ShownPlan, Task, Turn
+from holdfast.record.model import Place, Record, Turn
 from holdfast.record.replies import REFUSED, TERSE_CHARS, is_answer, question_at_end, width
 from holdfast.record.turns import began, describe_stop, turn_number, unsure_texts
-from holdfast.text.fence import both_ends, code, flat, quoted, single_marks
-from holdfast.text.numbers import counted
+from holdfast.text.fence import both_ends, flat, quoted, single_marks
 from holdfast.text.sentences import clip, clip_last
 
 ADDED_SHARE = 0.2  # for all lines that the model added
@@ -39,11 +38,10 @@ ADDED_SHARE = 0.2  # for all lines that the model added
 TURN_CHARS, LEAST_CHARS = (ENDLESS, 1600, 800, 400, 240, 160, 100), 80
 MOST_NEWEST, NEWEST_TIMES, LAST_TURN_CHARS = 3, 3, 1000  # what the newest turns get more
 SAID_CHARS, LAST_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1500, 800, 400, 240, 200
-MOST_PLAN_LINES, PLAN_LINE_CHARS = 12, 160
-MOST_AGENTS = 3
+MOST_PLAN_LINES = 12
+MOST_AGENTS, ASKED_CHARS = 3, 160
 MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
 SHORT_TITLE = 60  # a shorter request stands behind the one before it
-PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
 _OLD_OURS = ("nothing open", "nothing is left open", "go on with the request")  # before 1.3
@@ -51,7 +49,7 @@ _OLD_OURS = ("nothing open", "nothing is left open", "go on with the request")  
 
 def somebodys(section: str, entry: str) -> str:
     """Return the words of an entry that are not ours, for a search through what was said."""
-    is_ours = section == GIT or entry == PLAN_MODE or entry.startswith(_OLD_OURS)
+    is_ours = section == GIT or entry == open_items.PLAN_MODE or entry.startswith(_OLD_OURS)
     return "" if is_ours else entry
 
 
@@ -201,16 +199,16 @@ def _quote(words: str) -> str:
 
 
 def _tasks_and_plan(record: Record) -> Iterator[str]:
-    listed = open_items.tasks(record)
-    yield from (_task(record, one) for one in listed)
-    done = [task for task in record.tasks.values() if task.status == "completed"]
-    places = [max(one.place, one.set_at, key=lambda place: place.op) for one in [*listed, *done]]
-    place = max(places, key=lambda place: place.op, default=Place())
+    yield from (f"[ ] {open_items.describe_task(record, one)}" for one in open_items.tasks(record))
+    if done := open_items.describe_done(record):
+        yield f"[x] {done}"
     if record.plan:
-        yield _plan(record, record.plan, place.op)
-    if done:
-        when = f"set in turn {turn_number(record, place)}"
-        yield f"[x] {len(done)} of {len(places)} tasks completed, {when}"
+        set_ops = [task.set_at.op for task in record.tasks.values()]
+        later = [*set_ops, *(turn.place.op for turn in record.turns if turn.asked)]
+        later += [used.edited.op for used in record.files.values()]
+        is_past = record.plan.place.op < max(later, default=0)
+        lines = open_items.plan_lines(record, 1 if is_past else MOST_PLAN_LINES)
+        yield (" " if is_past else "\n").join(["the newest plan, as it stood:", *lines])
 
 
 def _unanswered(record: Record) -> list[int]:
@@ -231,32 +229,11 @@ def _ends_of(said: str, most: int) -> str:
     return f"{clip(words, most // 3)} …\n… {clip_last(words, most * 2 // 3).lstrip()}"
 
 
-def _plan(record: Record, plan: ShownPlan, tasks_set_op: int) -> str:
-    """Return the plan; of one with later edits, requests or tasks only its title."""
-    lines = [flat(line, PLAN_LINE_CHARS) for line in plan.text.splitlines() if line.strip()]
-    asked_op = max((turn.place.op for turn in record.turns if turn.asked), default=0)
-    later = sum(used.edited.op > plan.place.op for used in record.files.values())
-    since = f", {counted(later, 'file')} edited since" if later else ""
-    when = f"the newest plan, as it stood in turn {turn_number(record, plan.place)}{since}"
-    rest = len(lines) - MOST_PLAN_LINES
-    if later or plan.place.op < max(asked_op, tasks_set_op):
-        return f"{when}: {quoted(lines[0].lstrip('# '))} ({counted(len(lines), 'line')})"
-    more = [f"({counted(rest, 'more line')})"] if rest > 0 else []
-    return "\n".join([f"{when}:", *lines[:MOST_PLAN_LINES], *more])
-
-
-def _task(record: Record, task: Task) -> str:
-    """Return a task in the state that the tool last set."""
-    place = max(task.place, task.set_at, key=lambda one: one.op)
-    state = "" if task.status == "pending" else f"{flat(task.status, 40).replace('_', ' ')}, "
-    return f"[ ] {flat(task.text, ITEM_CHARS)} ({state}set in turn {turn_number(record, place)})"
-
-
 def _in_progress(record: Record) -> Iterator[str]:
     """Yield what was going on at the very end: the mode, what the model said last, and calls
     without a result, else the last one. Nothing if the last request was answered."""
     if record.planning:
-        yield PLAN_MODE
+        yield open_items.PLAN_MODE
     if open_items.request(record) is None or open_items.is_over(record, record.turns[-1]):
         return
     if record.last_texts and record.last_said_op > began(record):
@@ -264,7 +241,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         label = "no result yet" if running else "last call"
-        yield f"{label}: {call.tool}" + f" {code(call.what, ITEM_CHARS)}" * bool(call.what)
+        yield f"{label}: {open_items.describe_call(call, ITEM_CHARS)}"
 
 
 def _turns(record: Record, room: int) -> list[str]:
@@ -324,11 +301,6 @@ def _agents(record: Record) -> Iterator[str]:
     """Yield what runs without an end in the transcript, then what subagents answered, the newest
     first."""
     for name, one in open_items.running(record):
-        since = f"started in turn {turn_number(record, one.place)}, no end seen"
-        yield f"{one.kind or 'agent'} {name} ({since}): {flat(shell.first_line(one.asked), 160)}"
-    ended = [agent for agent in record.agents.values() if agent.status != "running"]
-    for one in [one for one in reversed(ended) if one.kind != COMMAND][:MOST_AGENTS]:
-        report = both_ends(one.report or one.answer, END_CHARS)
-        how = f"turn {turn_number(record, one.place)}" + f", {one.status}" * (one.status != "done")
-        answer = f" → {quoted(report)}" if one.answer else ""
-        yield f"{one.kind or 'agent'} ({how}): {flat(one.asked, 120)}{answer}"
+        yield open_items.describe_running(record, name, one, ASKED_CHARS)
+    for _, asked, report in islice(open_items.ended(record), MOST_AGENTS):
+        yield asked + f" → {quoted(both_ends(report, END_CHARS))}" * bool(report)

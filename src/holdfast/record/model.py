@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 19
+VERSION = 20
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
 

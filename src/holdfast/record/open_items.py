@@ -1,14 +1,27 @@
-"""What is open at the end of a record, each item with its evidence. Nothing here expires.
+"""What is open at the end of a record, each item with its evidence and in the words in which every
+reader shows it. Nothing here expires.
 
-The items are tasks, failing commands, unanswered questions, background work, and the request itself
-while the model works on it.
+The items are tasks, the newest plan, unanswered questions, background work, and the request itself
+while the model works on it. Failing commands are in `commands`.
 """
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
+from holdfast.record import shell
+from holdfast.record.agents import COMMAND
 from holdfast.record.model import Agent, Call, Question, Record, Task, Turn
+from holdfast.record.turns import turn_number
+from holdfast.redact import redact
+from holdfast.text.fence import code, flat, plain_name
+from holdfast.text.numbers import counted
 
+PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 DOING = "in_progress"
+TASK_CHARS, STATE_CHARS, PLAN_LINE_CHARS = 200, 40, 160
+LONGEST_ANNOUNCEMENT = 160
 _CALL = "toolu_"  # how the id of a call begins
 
 
@@ -51,6 +64,37 @@ def tasks(record: Record) -> list[Task]:
     return sorted(listed, key=lambda task: task.status != DOING)
 
 
+def describe_task(record: Record, task: Task) -> str:
+    """Return a task in the state that a tool last set, and the turn of that."""
+    state = "" if task.status == "pending" else f"{flat(task.status, STATE_CHARS)}, "
+    when = f"{state.replace('_', ' ')}set in turn {turn_number(record, task.set_at)}"
+    return f"{flat(task.text, TASK_CHARS)} ({when})"
+
+
+def describe_done(record: Record) -> str:
+    """Return how many tasks are completed, and the last of them; empty for none."""
+    done = [task for task in record.tasks.values() if task.status == "completed"]
+    if not done:
+        return ""
+    last = max(done, key=lambda task: task.set_at.op)
+    listed = counted(len(done) + len(tasks(record)), "task")
+    return f"{len(done)} of {listed} completed, last: {describe_task(record, last)}"
+
+
+def plan_lines(record: Record, most: int) -> list[str]:
+    """Return the newest plan as it stood: so many lines, the first with its turn and with the files
+    edited since."""
+    if record.plan is None:
+        return []
+    place = record.plan.place
+    edited = sum(used.edited.op > place.op for used in record.files.values())
+    since = f", {counted(edited, 'file')} edited since" if edited else ""
+    lines = [line for line in record.plan.text.splitlines() if line.strip()]
+    first, *more = [flat(line, PLAN_LINE_CHARS) for line in lines[:most]]
+    left = [f"({counted(len(lines) - most, 'more line')})"] if len(lines) > most else []
+    return [f"{first} (from turn {turn_number(record, place)}{since})", *more, *left]
+
+
 def questions(record: Record) -> list[Question]:
     """Return what the model asked with a tool and the user has not answered. The user's next words
     close earlier questions, unless the question is still on the screen."""
@@ -80,3 +124,42 @@ def calls(record: Record) -> list[Call]:
     and never get one."""
     since = record.turns[-1].place.offset if record.turns else -1
     return [call for call in record.calls.values() if call.place.offset > since]
+
+
+def describe_call(call: Call, most: int) -> str:
+    """Return the tool of a call, and on what it was called."""
+    return call.tool + f" {code(call.what, most)}" * bool(call.what)
+
+
+def describe_running(record: Record, name: str, agent: Agent, most: int) -> str:
+    who = f"{agent.kind or 'agent'} {plain_name(name)}"
+    asked = flat(shell.first_line(agent.asked), most)
+    return f"{who} (started in turn {turn_number(record, agent.place)}, no end seen): {asked}"
+
+
+class EndedAgent(NamedTuple):
+    """What runs no more: what was asked and when, and what was found, if anything."""
+
+    agent: Agent
+    asked: str
+    report: str
+
+
+def ended(record: Record) -> Iterator[EndedAgent]:
+    """Yield what has ended, newest first. The output of commands stands with the commands."""
+    for one in reversed(record.agents.values()):
+        if one.status == "running" or (one.kind == COMMAND and one.status in ("done", "failed")):
+            continue
+        when = f"turn {turn_number(record, one.place)}, step {one.ended_op}"
+        asked = f"{one.kind or 'agent'}, {one.status} ({when}): {flat(one.asked, 100)}"
+        yield EndedAgent(one, asked, redact(_findings(one.report or one.answer)))
+
+
+def _findings(answer: str) -> str:
+    """Return an answer without headings, which only repeat the question, and without the sentences
+    before them that announce a report."""
+    lines = [line.strip() for line in answer.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("#", "---", "```"))]
+    while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
+        del told[0]
+    return " ".join(told)

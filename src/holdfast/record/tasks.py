@@ -37,7 +37,7 @@ def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
     """Add a new task; its number is in the tool's answer."""
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
     key = number if number.isdigit() else str(len(record.tasks) + 1)
-    record.tasks[f"task {key}"] = Task(clip(subject, LONGEST), place)
+    record.tasks[f"task {key}"] = Task(clip(subject, LONGEST), place, set_at=place)
     while len(record.tasks) > MOST_TASKS:
         closed = (key for key, task in record.tasks.items() if not task.is_open)
         del record.tasks[next(closed, next(iter(record.tasks)))]
