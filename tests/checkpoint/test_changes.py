@@ -75,7 +75,7 @@ def test_a_failure_of_an_earlier_turn_stands_on_one_line_and_says_that_it_was_no
     assert sections_of(session.record(tmp_path))["Active Issues"] == [
         "`cc ebb.c` (since turn 2)\nebb.c:9: error: no ebb",
         *(
-            f"`make {number}` (since turn 1, 1 edit since): “a.c:{number}: error: no moon”"
+            f"`make {number}` (since turn 1, 1 edit since): a.c:{number}: error: no moon"
             for number in (5, 4, 3)
         ),
         "(2 more failed in earlier turns: see `holdfast search`, or the tool `recall`)",

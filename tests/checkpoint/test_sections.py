@@ -197,7 +197,7 @@ def test_next_steps_are_the_task_list_and_the_plan_as_they_stood(tmp_path: Path)
         "the newest plan, as it stood: # Tides (from turn 1) (1 more line)",
     ]
     [issue] = found["Active Issues"]
-    assert issue == "`make tides` (since turn 1): “src/a.c:3: error: no moon”"
+    assert issue == "`make tides` (since turn 1): src/a.c:3: error: no moon"
     assert snapshot_of(record)["next_steps"] == found["Next Steps"]
     assert snapshot_of(record)["key_decisions"] == found["Key Decisions"]
 

@@ -68,10 +68,10 @@ def test_what_came_after_a_failure_is_counted_and_quoted(tmp_path: Path) -> None
     session.edits("/work/project/tide.py").edits("/work/project/ebb.py")
     record = session.runs("pytest tests 2>&1 | tail -1", "5 passed").record(tmp_path)
     [(line, failed)] = commands.failing(record)
-    told = commands.describe(record, line, failed)
+    told = commands.describe(record, line, failed, 1)
     assert told == (
         "`pytest tests` (since turn 1, 2 edits since"
-        "; `pytest tests 2>&1 | tail -1` printed at step 4: 5 passed)"
+        "; `pytest tests 2>&1 | tail -1` printed at step 4: 5 passed): E ValueError: no such tide"
     )
     assert record.commands["pytest tests 2>&1 | tail -1"].printed == "5 passed"
 

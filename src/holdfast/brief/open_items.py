@@ -10,7 +10,7 @@ from holdfast.record.model import Agent, Record
 from holdfast.record.turns import began
 from holdfast.text.fence import flat, quoted
 
-MOST_FAILING, LINE_CHARS, OLDER_CHARS = 12, 200, 320
+MOST_FAILING = 12
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
 MOST_PLAN_LINES, OLD_PLAN_LINES = 40, 5
 MOST_ENDED = 8
@@ -46,17 +46,10 @@ def plan(record: Record) -> Iterator[BriefItem]:
 
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:
-    """Yield the commands that failed and have not succeeded since, newest first, with their message
-    and place: those of earlier requests, and those whose program printed something since, in one
-    line."""
+    """Yield the commands that failed and have not succeeded since, newest first."""
     for age, (line, failure) in enumerate(commands.failing(record)[:most]):
-        text, worth = commands.describe(record, line, failure), 0.1 / (1 + age / 3)
-        worth *= OFTEN_RUN_SINCE if failure.later else 1.0
-        if failure.place.op > began(record) and not failure.later:
-            output = [flat(words, LINE_CHARS) for words in failure.lines[:most_lines]]
-            text = "\n    ".join([text, *output])
-        else:
-            text += f": {flat(' / '.join(failure.lines[:most_lines]), OLDER_CHARS)}"
+        text = commands.describe(record, line, failure, most_lines).replace("\n", "\n    ")
+        worth = 0.1 / (1 + age / 3) * (OFTEN_RUN_SINCE if failure.later else 1.0)
         yield BriefItem("failing", text, worth, LAST_FAILED, failure.place, key=line, order=age)
 
 

@@ -17,7 +17,7 @@ from holdfast.record.model import (
     describe_unread,
 )
 from holdfast.record.turns import began, turn_at, turn_number
-from holdfast.text.fence import code, flat, plain_name, quoted, single_marks
+from holdfast.text.fence import code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, clip_start, sentences
 
@@ -25,7 +25,7 @@ SHORT_CHARS = 200
 COMMAND_CHARS = 400  # whole, but for scripts
 ANSWER_CHARS = 160
 EDITED_SHARE = 0.8  # of the room: for files with words
-OUTPUT_CHARS = 600  # of a failed command
+MOST_LINES = 4  # of what a failed command printed
 MOST_OLDER, MOST_RUNS = 3, 5
 MINUTE_CHARS = len("2026-11-19T08:15")
 SECOND_CHARS = len("2026-11-19T08:15:30")
@@ -164,17 +164,12 @@ def issues(record: Record) -> Iterator[str]:
         yield describe_unread(record)
     if record.starts_midway:
         yield "the transcript begins midway: earlier words are in another file"
-    older = []
-    for line, failed in commands.failing(record):
-        text = commands.describe(record, line, failed)
-        if failed.place.op > began(record):
-            told = [single_marks(one) for one in failed.lines]
-            while len(told) > 1 and sum(map(len, told)) > OUTPUT_CHARS:
-                told.pop()
-            yield "\n".join([text, *told])
-        else:
-            older.append(f"{text}: {quoted(flat(' '.join(failed.lines), SHORT_CHARS))}")
-    yield from older[:MOST_OLDER]
+    failed = [
+        (run, commands.describe(record, line, run, MOST_LINES))
+        for line, run in commands.failing(record)
+    ]
+    older = [text for run, text in failed if run.place.op <= began(record)]
+    yield from (text for _, text in failed[: len(failed) - len(older) + MOST_OLDER])
     if older[MOST_OLDER:]:
         yield f"({len(older) - MOST_OLDER} more failed in earlier turns: {MORE})"
 

@@ -23,6 +23,7 @@ from holdfast.text.sentences import Lazy, clip, clip_start, within
 MOST_COMMANDS, MOST_FAILED = 200, 60
 PRINTED_CHARS = 300
 SHOWN_CHARS, LATER_CHARS = 300, 80  # of a command
+LINE_CHARS, ONE_LINE_CHARS = 200, 320  # of what it printed
 EDGE_CHARS = 6000  # of an output, at each end, that are searched for message and place
 MOST_LINES, LONGEST_LINE = 6, 240
 NEAR_LINES = 8  # between a message and its place
@@ -101,7 +102,7 @@ def _note_later(record: Record, key: str, command: Command, place: Place) -> Non
         if is_settled:  # it succeeded, or another one fails in its stead
             failure.closed = place
         elif run.names and run.names == before.names:
-            failure.later, failure.later_op = key, place.op
+            failure.later = key
 
 
 def _is_seen(key: str, other: str, command: Command) -> bool:
@@ -171,16 +172,21 @@ def newest_checks(record: Record) -> list[EndedRun]:
     return current + older[:MOST_EDITED_SINCE]
 
 
-def describe(record: Record, line: str, failed: FailedRun) -> str:
-    """Return a failed command as typed, since when it fails, and what came after."""
+def describe(record: Record, line: str, failed: FailedRun, most_lines: int) -> str:
+    """Return a failed command as typed, since when it fails, what came after, and its message and
+    place: on one line for an earlier request, and if its program printed something since."""
     told = [f"since turn {turns.turn_number(record, failed.first)}"]
     if edits := describe_edits(record, record.commands[line]):
         told.append(edits)
     later = record.commands.get(failed.later)
     if later is not None:
         end = flat(clip_start(redact(later.printed), LATER_CHARS), LATER_CHARS) or "(nothing)"
-        printed = f"; {code(failed.later, LATER_CHARS)} printed at step {failed.later_op}: {end}"
-    return f"{code(line, SHOWN_CHARS)} ({', '.join(told)}{printed if later else ''})"
+        printed = f"; {code(failed.later, LATER_CHARS)} printed at step {later.op}: {end}"
+    text = f"{code(line, SHOWN_CHARS)} ({', '.join(told)}{printed if later else ''})"
+    lines = failed.lines[:most_lines]
+    if failed.place.op > turns.began(record) and not failed.later:
+        return "\n".join([text, *(flat(words, LINE_CHARS) for words in lines)])
+    return f"{text}: {flat(' / '.join(lines), ONE_LINE_CHARS)}"
 
 
 def describe_edits(record: Record, command: Command) -> str:

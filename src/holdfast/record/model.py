@@ -103,7 +103,6 @@ class FailedRun(msgspec.Struct, array_like=True, gc=False):
     place: Place
     lines: list[str]  # of its output: message and place
     later: str = ""  # the newest run of the same program since, which does not settle it
-    later_op: int = 0
     closed: Place | None = None
 
 
