@@ -42,7 +42,8 @@ def plan(record: Record) -> Iterator[BriefItem]:
     lines = still.plan_lines(record, MOST_PLAN_LINES if is_current else OLD_PLAN_LINES)
     for number, line in enumerate(lines):
         text, worth = f"{'    ' * bool(number)}{line}", 0.02 / (1 + number / 10)
-        yield BriefItem("plan", text, worth, "the newest plan", place, order=number)
+        whole = record.plan.text
+        yield BriefItem("plan", text, worth, "the newest plan", place, key=whole, order=number)
 
 
 def failure_items(record: Record, most_lines: int, most: int = MOST_FAILING) -> Iterator[BriefItem]:

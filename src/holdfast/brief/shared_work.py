@@ -52,7 +52,8 @@ def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefIt
         if words := _state(one, told):
             yield BriefItem("agents", words, 0.01 / (1 + age), "saved", order=20 + age)
     for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
-        text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: {_words(one, 120)}"
+        text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: "
+        text += flat(_field(one, "description"), 120)
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     yield from _messages(_rows(work, "recent_messages"))
     for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
@@ -202,10 +203,6 @@ def _name_of(row: Row) -> str:
 
 def _status(row: Row) -> str:
     return flat(_field(row, "status"), 20) or "state unknown"
-
-
-def _words(row: Row, most: int) -> str:
-    return flat(_field(row, "description"), most)
 
 
 def _rows(work: Row, name: str) -> list[dict[str, Any]]:

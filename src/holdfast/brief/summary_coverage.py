@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from holdfast.brief import open_items, quotes
 from holdfast.brief.item import BriefItem
@@ -79,8 +79,7 @@ def _items(record: Record) -> Iterator[BriefItem]:
             yield quote
     yield from (task for task in open_items.tasks(record) if task.reason != open_items.DONE)
     yield from open_items.failure_items(record, 1)
-    for line in list(open_items.plan(record))[:1]:
-        yield replace(line, whole=record.plan.text if record.plan else "")
+    yield from islice(open_items.plan(record), 1)
 
 
 class _Part(msgspec.Struct):
@@ -171,8 +170,6 @@ def _texts(item: BriefItem) -> list[str]:
     first, *others = item.text.split("\n")
     if item.section == "failing":
         return others or [first.partition("): ")[2] or first]
-    if item.section == "plan":
-        return [item.whole]
-    if item.section == "tasks":
+    if item.section in ("plan", "tasks"):
         return [item.key]
     return [_BEHIND.sub("", first).removesuffix(" …”"), *others]

@@ -157,8 +157,8 @@ def decisions(record: Record) -> Iterator[str]:
     """Yield what the user decided, each with its question and its turn, and what the model labelled
     as a decision."""
     for decision in find_decisions(record):
-        words = quoted(flat(decision.text, ITEM_CHARS))
-        to = f"{quoted(flat(decision.question, ITEM_CHARS))} → " if decision.question else ""
+        words = _quote(decision.text)
+        to = f"{_quote(decision.question)} → " if decision.question else ""
         yield f"turn {decision.turn}{'' if decision.by == 'user' else ', the model'}: {to}{words}"
 
 
@@ -174,13 +174,12 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
         asked.append(f"{when}, {why}: {_words(record, at, most)}")
     asked += [
-        f"answered by the user since: {quoted(flat(question.text, ITEM_CHARS))} → "
-        f"{_quote(question.answer)}"
+        f"answered by the user since: {_quote(question.text)} → {_quote(question.answer)}"
         for question in (record.turns[-1].questions if record.turns else ())
         if question.answer and question.place.op >= record.last_said_op
     ]
     others = [
-        f"asked of the user, not answered: {quoted(flat(question.text, ITEM_CHARS))}"
+        f"asked of the user, not answered: {_quote(question.text)}"
         for question in open_items.questions(record)
     ]
     others += _tasks_and_plan(record)

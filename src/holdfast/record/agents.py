@@ -51,13 +51,11 @@ def take_answer(record: Record, agent: Agent, text: str) -> None:
     half = REPORT_CHARS // 2
     is_short = len(answer) <= REPORT_CHARS
     agent.report = answer if is_short else head_and_tail(answer, half, half, " […] ")
-    known = sorted((one for one in record.agents.values() if one.report), key=_ended_op)
+    known = sorted(
+        (one for one in record.agents.values() if one.report), key=lambda one: one.ended_op
+    )
     for one in known[:-MOST_REPORTS]:
         one.report = ""
-
-
-def _ended_op(agent: Agent) -> int:
-    return agent.ended_op
 
 
 def one_line(name: str, most: int = 80) -> str:

@@ -18,6 +18,7 @@ from holdfast.record import files, shell, turns
 from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, keep_most_used
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat
+from holdfast.text.numbers import counted
 from holdfast.text.sentences import Lazy, clip, clip_start, within
 
 MOST_COMMANDS, MOST_FAILED = 200, 60
@@ -192,7 +193,7 @@ def describe(record: Record, line: str, failed: FailedRun, most_lines: int) -> s
 def describe_edits(record: Record, command: Command) -> str:
     """Return how many edits came after a command was called; empty for none."""
     count = record.edits - command.edits_before
-    return f"{count} edit{'s'[: count > 1]} since" if count else ""
+    return f"{counted(count, 'edit')} since" if count else ""
 
 
 @lru_cache(shell.KNOWN_LINES)

@@ -11,6 +11,7 @@ from holdfast.record import files, shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
+from holdfast.text.numbers import counted
 from holdfast.text.sentences import Lazy, clip, clip_start
 from holdfast.wire import places
 
@@ -209,4 +210,4 @@ def describe_answer(answer: GitAnswer, when: str, *, is_short: bool) -> str:
 
 
 def _edits(count: int) -> str:
-    return "no edit" if not count else f"{count} edit{'s'[: count > 1]}"
+    return counted(count, "edit") if count else "no edit"
