@@ -11,7 +11,6 @@ from holdfast.record.model import Call, Place, Record
 from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name
-from holdfast.text.sentences import clip_start
 
 FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS = 240, 200
@@ -70,7 +69,7 @@ def printed(record: Record) -> Iterator[BriefItem]:
     ]
     for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
         edits = commands.describe_edits(record, one)
-        end = flat(clip_start(redact(one.printed), PRINTED_CHARS), PRINTED_CHARS)
+        end = commands.end_of_output(one, PRINTED_CHARS)
         text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
         worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
         order = 1.1 + age / 99

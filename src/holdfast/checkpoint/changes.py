@@ -19,7 +19,7 @@ from holdfast.record.model import (
 from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.text.fence import code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import clip, clip_start, sentences
+from holdfast.text.sentences import clip, sentences
 
 SHORT_CHARS = 200
 COMMAND_CHARS = 400  # whole, but for scripts
@@ -179,7 +179,7 @@ def last_runs(record: Record) -> Iterator[str]:
     after, and the end of what it printed."""
     for line, one, _ in commands.newest_checks(record)[:MOST_RUNS]:
         edits = commands.describe_edits(record, one) or "no edit since"
-        end = flat(clip_start(one.printed, SHORT_CHARS), SHORT_CHARS)
+        end = commands.end_of_output(one, SHORT_CHARS)
         how = "" if one.ok else "failed, "
         when = f"{how}{describe_place(record, one.place)}, {edits}"
         yield f"{code(line, COMMAND_CHARS)} ({when})" + f": {quoted(end)}" * bool(end)

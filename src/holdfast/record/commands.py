@@ -181,13 +181,18 @@ def describe(record: Record, line: str, failed: FailedRun, most_lines: int) -> s
         told.append(edits)
     later = record.commands.get(failed.later)
     if later is not None:
-        end = flat(clip_start(redact(later.printed), LATER_CHARS), LATER_CHARS) or "(nothing)"
+        end = end_of_output(later, LATER_CHARS) or "(nothing)"
         printed = f"; {code(failed.later, LATER_CHARS)} printed at step {later.op}: {end}"
     text = f"{code(line, SHOWN_CHARS)} ({', '.join(told)}{printed if later else ''})"
     lines = failed.lines[:most_lines]
     if failed.place.op > turns.began(record) and not failed.later:
         return "\n".join([text, *(flat(words, LINE_CHARS) for words in lines)])
     return f"{text}: {flat(' / '.join(lines), ONE_LINE_CHARS)}"
+
+
+def end_of_output(command: Command, most: int) -> str:
+    """Return the end of what a command printed last, on one line."""
+    return flat(clip_start(redact(command.printed), most), most)
 
 
 def describe_edits(record: Record, command: Command) -> str:
