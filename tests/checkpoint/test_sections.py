@@ -193,7 +193,7 @@ def test_next_steps_are_the_task_list_and_the_plan_as_they_stood(tmp_path: Path)
     assert found["Next Steps"] == [
         "turn 2, 2026-11-15 06:25, not answered yet: “Why did it fail, and since when does it?”",
         "[ ] Draw (set in turn 1)",
-        "[x] 1 of 2 tasks completed, last: Read (completed, set in turn 1)",
+        "[x] 1 of 2 tasks completed, last in turn 1: Read",
         "the newest plan, as it stood: # Tides (from turn 1) (1 more line)",
     ]
     [issue] = found["Active Issues"]
@@ -212,7 +212,7 @@ def test_a_plan_that_is_newer_than_the_request_and_the_tasks_is_quoted(tmp_path:
     assert carried_out["Next Steps"][-1] == plan
     session.calls("TodoWrite", todos=[{"content": "Read", "status": "completed"}])
     assert sections_of(session.record(tmp_path))["Next Steps"][-2:] == [
-        "[x] 1 of 1 task completed, last: Read (completed, set in turn 1)",
+        "[x] 1 of 1 task completed, last in turn 1: Read",
         plan,
     ]
 

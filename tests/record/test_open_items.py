@@ -160,3 +160,24 @@ def test_a_monitor_runs_until_its_stream_ends(told_of: str, state: str, tmp_path
     )
     session.user(f"<task-notification>\n<task-id>m4q</task-id>\n{told_of}\n</task-notification>")
     assert session.record(tmp_path).agents["m4q"].status == state
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_brief_and_a_checkpoint_say_the_same_of_what_is_open(tmp_path: Path) -> None:
+    session = Session().user("Chart the bay.")
+    todos = [
+        {"content": "Sound it", "status": "completed"},
+        {"content": "Draw it", "status": "in_progress"},
+    ]
+    session.calls("TodoWrite", todos=todos)
+    session.calls("Task", "Async agent launched.\nagentId: a1", description="Read the gauges")
+    record = session.runs("make chart", "src/a.c:3: error: no moon", fails=True).record(tmp_path)
+    brief, checkpoint = compose(record).text, sections_of(record)
+    for line in (
+        "Draw it (in progress, set in turn 1)",
+        "1 of 2 tasks completed, last in turn 1: Sound it",
+        "agent a1 (started in turn 1, no end seen): Read the gauges",
+        "`make chart` (since turn 1)",
+    ):
+        assert line in brief
+        assert any(line in item for items in checkpoint.values() for item in items)

@@ -78,7 +78,8 @@ def describe_done(record: Record) -> str:
         return ""
     last = max(done, key=lambda task: task.set_at.op)
     listed = counted(len(done) + len(tasks(record)), "task")
-    return f"{len(done)} of {listed} completed, last: {describe_task(record, last)}"
+    when = f"in turn {turn_number(record, last.set_at)}"
+    return f"{len(done)} of {listed} completed, last {when}: {flat(last.text, TASK_CHARS)}"
 
 
 def plan_lines(record: Record, most: int) -> list[str]:
