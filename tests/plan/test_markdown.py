@@ -156,6 +156,55 @@ def test_text_outside_tasks_is_context_and_a_task_knows_its_headings() -> None:
 
 
 @pytest.mark.requirement("P3")
+def test_comments_and_underlines_are_passed_to_no_session() -> None:
+    plan = _read("""
+        Shop
+        ====
+
+        <!-- ask Priya
+        on Thursday -->
+
+        Rules
+        -----
+        Keep the old API.
+
+        ```sh
+        # one
+        # two
+        ```
+
+        - [ ] Sail
+          <!-- not yet -->
+          Slowly.
+          ```html
+          <!-- an example -->
+          ```
+        """)
+    rules = "## Rules\n\nKeep the old API.\n\n```sh\n# one\n# two\n```"
+    assert (plan.title, plan.description) == ("Shop", rules)
+    assert plan.tasks[0].description == "Slowly.\n```html\n<!-- an example -->\n```"
+
+
+@pytest.mark.requirement("P3")
+def test_a_field_that_belongs_to_no_task_is_a_note_unless_it_is_code() -> None:
+    plan = _read("""
+        - [ ] Sail
+
+        files: a.py
+
+        ```
+        depends: T1
+        ```
+
+        ~~~
+        files: b.py
+        ~~~
+        """)
+    [note] = plan.notes
+    assert note.startswith("line 3: `files:` is read as text")
+
+
+@pytest.mark.requirement("P3")
 @pytest.mark.parametrize("name", ["2", "write the docs", "Write"])
 def test_a_dependency_is_named_by_id_title_or_first_word(name: str) -> None:
     text = f"- [ ] Ship\n  depends: {name}\n- [ ] 2. Write the docs\n- [ ] Ship it\n"
@@ -213,7 +262,7 @@ Words.
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (DESIGN, "only 1 of its 3 sections hold a task"),
+        (DESIGN, "only 1 of its 3 sections holds a task"),
         ("# Lessons\n\n1. Test first\n2. Ask\n", "no task in it"),
         ("## 1.2\n- Fixed it\n\n## 1.1\n- Added it\n", "no task in it"),
         ("- one\n- two\n", "no task in it"),

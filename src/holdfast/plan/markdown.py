@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -34,6 +34,7 @@ _ID = re.compile(
 )
 _PARALLEL = re.compile(r"(?<!\S)\[P\](?:[ \t]+|$)")
 _TASKS_HEADING = re.compile(r"tasks(?::.*)?", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:.*\n)*?---[ \t]*\n")
 
 
@@ -59,9 +60,12 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    lines: Sequence[str]
-    headings: list[_Heading]
-    items: list[_Item]
+    """Its lines are without comments; its headings begin with `#`, however they were written."""
+
+    lines: list[str]
+    headings: list[_Heading] = field(default_factory=list)
+    items: list[_Item] = field(default_factory=list)
+    paragraphs: set[int] = field(default_factory=set)  # lines of those outside all tasks
 
 
 def parse_markdown(text: str) -> TaskTree:
@@ -77,8 +81,10 @@ def parse_markdown(text: str) -> TaskTree:
     sections = _Sections(document.headings, title)
     tasks = [_fields(document.lines, item, sections.at(item.start)) for item in items]
     outside = _outside(document, items, title)
-    notes = tuple(_find_lost_fields(outside, items[0].start))
-    return TaskTree(title.title if title else "", _context(outside), tasks, notes)
+    fields = [(at, line) for at, line in outside if at in document.paragraphs]
+    notes = tuple(_find_lost_fields(fields, items[0].start))
+    context = _context(outside, {heading.line for heading in document.headings})
+    return TaskTree(title.title if title else "", context, tasks, notes)
 
 
 @cache
@@ -88,15 +94,21 @@ def _parser() -> MarkdownIt:
 
 def _document(text: str) -> _Document:
     text = _FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text)
-    document = _Document(text.split("\n"), [], [])
+    document = _Document(text.split("\n"))
     opened: list[_Item | None] = []  # the list items around a token; None: without a box
     quotes = 0
     tokens = _parser().parse(text)
     for at, token in enumerate(tokens):
         around = [item for item in opened if item]
         if token.type == "heading_open" and token.level == 0 and token.map:
-            title = tokens[at + 1].content.strip()
-            document.headings.append(_Heading(int(token.tag[1:]), title, token.map[0]))
+            heading = _Heading(
+                int(token.tag[1:]), " ".join(tokens[at + 1].content.split()), token.map[0]
+            )
+            document.headings.append(heading)
+            _replace(document, token.map, f"{'#' * heading.level} {heading.title}")
+        elif token.type == "html_block" and token.map:
+            text = "\n".join(document.lines[slice(*token.map)])
+            _replace(document, token.map, _COMMENT.sub("", text))
         elif token.type in ("blockquote_open", "blockquote_close"):
             quotes += token.nesting
         elif token.type == "list_item_open":
@@ -107,9 +119,16 @@ def _document(text: str) -> _Document:
                 (around[-1].steps if around else document.items).append(item)
         elif token.type == "list_item_close":
             opened.pop()
-        elif token.type == "paragraph_open" and token.map and around:
-            around[-1].paragraphs.update(range(*token.map))
+        elif token.type == "paragraph_open" and token.map:
+            (around[-1] if around else document).paragraphs.update(range(*token.map))
     return document
+
+
+def _replace(document: _Document, place: Sequence[int], text: str) -> None:
+    """Write other text in these lines. No other line moves."""
+    start, end = place
+    lines = text.split("\n")
+    document.lines[start:end] = [*lines, *[""] * (end - start - len(lines))]
 
 
 def _item(token: Token, inner: Sequence[Token]) -> _Item | None:
@@ -149,7 +168,8 @@ def _check_sections(document: _Document) -> None:
         if own == level or holds:  # text before the first section counts only if it holds a task
             held.append(holds)
     if 2 * sum(held) < len(held):
-        words = f"only {sum(held)} of its {len(held)} sections hold a task (`- [ ] what to do`)"
+        verb = "holds" if sum(held) == 1 else "hold"
+        words = f"only {sum(held)} of its {len(held)} sections {verb} a task (`- [ ] what to do`)"
         here = "if these are all tasks, put them below a heading `## Tasks`"
         raise NotAPlan(f"{words}, so it is not a list of tasks", hint=f"{here}; {CONVERT}")
 
@@ -221,19 +241,17 @@ def _outside(
     return [(at, line) for at, line in enumerate(document.lines) if at not in taken]
 
 
-def _context(outside: Sequence[tuple[int, str]]) -> str:
+def _context(outside: Sequence[tuple[int, str]], headings: Container[int]) -> str:
     """The text around the tasks, without headings that stand above nothing but tasks."""
-    lines: list[str] = []
-    for _, line in outside:
-        if line.startswith("#"):
-            while lines and (lines[-1].startswith("#") or not lines[-1].strip()):
-                lines.pop()
-            if lines:
-                lines.append("")
-        lines.append(line.rstrip())
-    while lines and (lines[-1].startswith("#") or not lines[-1]):
-        lines.pop()
-    return "\n".join(lines).strip("\n")
+    kept: list[tuple[int, str]] = []
+    for at, line in [*outside, (-1, "")]:
+        if at in headings or at < 0:
+            while kept and (kept[-1][0] in headings or not kept[-1][1].strip()):
+                kept.pop()
+            if kept:
+                kept.append((-1, ""))
+        kept.append((at, line.rstrip()))
+    return "\n".join(line for _, line in kept).strip("\n")
 
 
 def _find_lost_fields(outside: Sequence[tuple[int, str]], first: int) -> Iterator[str]:
