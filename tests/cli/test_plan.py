@@ -119,6 +119,15 @@ def test_the_table_shows_the_inputs_beside_each_number(project: Path) -> None:
     assert "not there yet, so taken as files to create: cart.py, price.py" in found.stderr
 
 
+@pytest.mark.requirement("P1", "U3")
+def test_the_smallest_estimate_stands_above_its_inputs_too(project: Path) -> None:
+    (project / "a.txt").write_text("a\n")
+    (project / "plan.md").write_text("- [ ] T1 Small\n  files: a.txt\n")
+    said = _invoke("plan.md").stdout
+    assert "= (1 for its text + 0 for 1 file) x 1.0 x 2.7" in said
+    assert "at least 2,000" in said and "a share" not in said
+
+
 @pytest.mark.requirement("P3", "U3")
 def test_a_document_that_is_no_plan_is_refused_with_the_way_on(project: Path) -> None:
     (project / "lessons.md").write_text("# Lessons\n\n1. Ask early\n2. Test first\n")

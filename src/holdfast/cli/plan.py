@@ -26,7 +26,7 @@ from holdfast.plan.fields import LONGEST_TITLE, slug
 from holdfast.plan.load import MOST_BYTES, decode_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.split import TaskPiece
+from holdfast.plan.split import SHARE, TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json, draw_mermaid
 from holdfast.redact import redact_each
@@ -145,6 +145,7 @@ MOST_BEFORE = 8  # tasks that a task waits for
 BESIDE_TITLES = 50  # columns for the number of a batch, the tokens and their range
 EARLY = 0.8  # of the room: a batch that fills less of it says why
 RIGHT = ("tokens", "range")
+GIVEN_SIZES = {GIVEN: "as given", SHARE: "a share"}  # instead of a range
 
 
 def show(workflow: Workflow) -> None:
@@ -234,10 +235,9 @@ def _add_task(table: Table, piece: TaskPiece) -> None:
     words = Text(title)
     for line in lines:
         words.append(f"\n{line}", style="dim")
-    tokens = f"{size.tokens:,}" if _is_given(piece) else about(size.tokens)
-    given = "as given" if size.inputs == GIVEN else "a share"
-    wide = given if _is_given(piece) else span(size.low_tokens, size.high_tokens)
-    table.add_row("", words, tokens, Text("unknown" if size.is_unknown else wide, style="dim"))
+    wide = GIVEN_SIZES.get(size.inputs) or span(size.low_tokens, size.high_tokens)
+    wide = "unknown" if size.is_unknown else wide
+    table.add_row("", words, f"{size.tokens:,}", Text(wide, style="dim"))
 
 
 def _lines(piece: TaskPiece) -> Iterator[str]:
@@ -246,7 +246,7 @@ def _lines(piece: TaskPiece) -> Iterator[str]:
     task = piece.task
     title = short(named(task.shown), LONGEST_TITLE)
     yield title if _is_made(task) else f"{inert(task.spec)} {title}"
-    if not _is_given(piece):
+    if piece.estimate.inputs not in GIVEN_SIZES:
         yield f"= {piece.estimate.inputs}"
     wholes = dict.fromkeys(inert(name.partition("/")[0]) for name in task.depends)
     if before := [name for name in wholes if name != task.spec]:
@@ -256,11 +256,6 @@ def _lines(piece: TaskPiece) -> Iterator[str]:
     if piece.cut and (task.part or not piece.of):
         which = f"{listed(task.paths, MOST_FILES)}: " if task.part else ""
         yield short(named(f"{which}{piece.cut}"), 300)
-
-
-def _is_given(piece: TaskPiece) -> bool:
-    """Whether the plan gives its size, so that there is no range."""
-    return piece.estimate.low_tokens == piece.estimate.high_tokens
 
 
 def _is_made(task: PlanTask) -> bool:

@@ -21,7 +21,7 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece, split_task
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import TaskBatch, Workflow
-from holdfast.text.numbers import Progress, about, listed, named, short, silent
+from holdfast.text.numbers import Progress, listed, named, short, silent
 
 MOST_NAMED = 12
 TITLE_CHARS = 60
@@ -171,6 +171,6 @@ def _notes(
     if wide:
         numbers = listed([str(at) for at in wide], MOST_NAMED)
         yield (
-            f"the upper end of batch {numbers} is above {about(room.most_tokens)} tokens, so that"
-            " its session may compact; a checkpoint is saved before"
+            f"the upper ends of these batches are above {room.most_tokens:,} tokens, so that their"
+            f" sessions may compact (a checkpoint is saved before): {numbers}"
         )

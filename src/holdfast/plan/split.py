@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from holdfast.plan.estimate import TaskEstimate, estimate_of_plan
 from holdfast.plan.groups import FileGroups
 from holdfast.plan.task import PlanTask, digest
-from holdfast.text.numbers import about, step_of
+from holdfast.text.numbers import step_of
 
 SHARE = "its share of what the plan gives"
 Estimate = Callable[[PlanTask], TaskEstimate]
@@ -137,4 +137,4 @@ def _part(task: PlanTask, paths: tuple[str, ...], part: str) -> PlanTask:
 
 
 def _too_large(size: TaskEstimate, room_tokens: int, why: str) -> str:
-    return f"about {about(size.tokens)} tokens do not fit into {room_tokens:,}, and {why}"
+    return f"about {size.tokens:,} tokens do not fit into {room_tokens:,}, and {why}"
