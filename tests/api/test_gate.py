@@ -21,13 +21,18 @@ AUTH = f"Authorization: Bearer {TOKEN}\r\n"
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Live]:
+def gate_store(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Store]:
     path = tmp_path_factory.mktemp("gate") / "holdfast.db"
     shutil.copy(sqlite_template, path)
     store = Store.open(f"sqlite:///{path}")
-    with in_thread(store) as found:
-        yield found
+    yield store
     store.close()
+
+
+@pytest.fixture(scope="module")
+def live(gate_store: Store) -> Iterator[Live]:
+    with in_thread(gate_store) as server:
+        yield server
 
 
 def _request(head: str, body: bytes = b"", *, method: str = "GET", path: str = "/api/projects",
@@ -207,14 +212,13 @@ def test_callers_are_held_to_a_rate_and_told_when_to_come_again() -> None:
     assert rate.wait_seconds("a", 10.5) == 0.5
 
 
-def test_behind_a_proxy_the_caller_is_whom_the_proxy_saw(sqlite_url: str) -> None:
-    store = Store.open(sqlite_url)
+def test_behind_a_proxy_the_caller_is_whom_the_proxy_saw(gate_store: Store) -> None:
+    """It has the store of the other server here: both have the same application."""
     rules = Rules(token=TOKEN, per_second=0.001, burst=1, behind_proxy=True)
-    with in_thread(store, rules) as live:
+    with in_thread(gate_store, rules) as live:
         told = ["9.9.9.9", "1.1.1.1, 9.9.9.9", "9.9.9.9, 1.1.1.1"]
         asked = [live.get("/api/projects", X_Forwarded_For=one).status for one in told]
         assert asked == [200, 429, 200]
-    store.close()
 
 
 def test_an_empty_token_is_no_open_door() -> None:

@@ -44,6 +44,17 @@ def test_no_way_of_showing_a_brief_shows_a_secret(
     assert "ghp_a1B2" not in run.stdout
 
 
+@pytest.mark.requirement("B6")
+def test_what_the_client_writes_around_a_summary_is_no_passage_of_it(tmp_path: Path) -> None:
+    record = (
+        Session().user("Continue the conversation with specific details, please.").record(tmp_path)
+    )
+    frame = "If you need specific details from before compaction, read the transcript."
+    more = "Continue the conversation from where it left off, without asking."
+    [item] = measure(f"The importer reads both marks.\n{frame}\n{more}", record)
+    assert (item.share, item.passage) == (0.0, "")
+
+
 def _lost(folder: Path, session: Session, *more: str) -> str:
     path = str(session.written(folder))
     run = CliRunner().invoke(lost, ["--transcript", path, *more])

@@ -98,10 +98,11 @@ def _seconds(text: str) -> float:
     return time.process_time() - began
 
 
-def test_importing_it_loads_re_and_nothing_else() -> None:
+def test_importing_it_loads_re_and_typing_and_nothing_else() -> None:
     source = str(Path(holdfast.__file__).parents[1])
     code = (
-        f"import sys, re, __future__; had = set(sys.modules); sys.path.insert(0, {source!r})\n"
+        "import sys, re, typing, __future__; had = set(sys.modules)\n"
+        f"sys.path.insert(0, {source!r})\n"
         "import holdfast.redact; print(*set(sys.modules) - had)"
     )
     run = subprocess.run([sys.executable, "-ISc", code], capture_output=True, text=True, check=True)

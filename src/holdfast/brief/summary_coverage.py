@@ -21,6 +21,12 @@ from holdfast.text.sentences import split
 from holdfast.text.telling import is_prose, telling, words
 
 LEAST_WORDS = 3  # telling ones; "yes, let's add this" means nothing in a summary
+# What the client writes around a summary tells nothing of the session.
+CLIENT_FRAME = (
+    "This session is being continued from a previous conversation",
+    "If you need specific details from before compaction",
+    "Continue the conversation from where it left off",
+)
 PASSAGE_LINES = 3
 MOST_MEANT = 120  # sentences whose meaning is compared
 FOUND = 0.6  # from this share on, the summary is taken to hold an item
@@ -139,8 +145,9 @@ class SummaryWords:
     messages."""
 
     def __init__(self, summary: str) -> None:
-        self.lines = [line.strip() for line in summary.splitlines() if line.strip()]
-        self._text = f" {' '.join(words(summary))} "
+        lines = (line.strip() for line in summary.splitlines())
+        self.lines = [line for line in lines if line and not line.startswith(CLIENT_FRAME)]
+        self._text = f" {' '.join(words(' '.join(self.lines)))} "
         self._places: dict[str, list[int]] = {}  # the lines in which a word stands
         for at, line in enumerate(self.lines):
             for word in telling(line):
