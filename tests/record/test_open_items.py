@@ -116,9 +116,7 @@ def test_a_turn_is_open_until_the_models_words_end_it(how: str, why: str, tmp_pa
         copy = "User rejected tool use"
         session.calls("Edit", rejected, error=True, copy=copy, file_path="/a.py")
     record = session.record(tmp_path)
-    found = open_items.request(record)
-    assert found is not None
-    assert (found.turn.asked, found.why) == (FIRST, why)
+    assert open_items.why_open(record) == why
     assert f"turn 2, 2026-11-15 06:25, {why}: “{FIRST}”" in sections_of(record)["Next Steps"]
 
 

@@ -165,14 +165,15 @@ def decisions(record: Record) -> Iterator[str]:
 def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     """Return the requests that are not answered, or the model's last message, as much of it as the
     others leave room for; then the task list and the newest plan as they stood."""
-    found = open_items.request(record)
+    why = open_items.why_open(record)
     asked = []
-    for at in _unanswered(record) if found else ():
+    unanswered = _unanswered(record) if why else []
+    for at in unanswered:
         turn = record.turns[at]
-        why = found.why if found and turn is found.turn else "not answered yet"
+        how = why if at == unanswered[-1] else "not answered yet"
         when = changes.describe_place(record, turn.place)
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
-        asked.append(f"{when}, {why}: {_words(record, at, most)}")
+        asked.append(f"{when}, {how}: {_words(record, at, most)}")
     asked += [
         f"answered by the user since: {_quote(question.text)} → {_quote(question.answer)}"
         for question in (record.turns[-1].questions if record.turns else ())
@@ -233,7 +234,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     without a result, else the last one. Nothing if the last request was answered."""
     if record.planning:
         yield open_items.PLAN_MODE
-    if open_items.request(record) is None or open_items.is_over(record, record.turns[-1]):
+    if not open_items.why_open(record) or open_items.is_over(record, record.turns[-1]):
         return
     if record.last_texts and record.last_said_op > began(record):
         yield f"last said: {quoted(both_ends(record.last_texts[-1], LAST_CHARS))}"

@@ -8,8 +8,6 @@ while the model works on it. Failing commands are in `commands`.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import msgspec
-
 from holdfast.record import shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.model import Agent, Call, Question, Record, Task, Turn
@@ -25,28 +23,21 @@ LONGEST_ANNOUNCEMENT = 160
 _CALL = "toolu_"  # how the id of a call begins
 
 
-class OpenRequest(msgspec.Struct, frozen=True):
-    """The turn that is being worked on, and why it is not over."""
-
-    turn: Turn
-    why: str
-
-
-def request(record: Record) -> OpenRequest | None:
-    """Return the last turn, unless the model's words have ended it."""
+def why_open(record: Record) -> str:
+    """Return why the last request is open; empty if the model's words have ended it."""
     turn = next((one for one in reversed(record.turns) if one.asked), None)
     if turn is None:
-        return None
+        return ""
     if is_over(record, record.turns[-1]):
-        begun = [one for _, one in running(record) if one.place.op > turn.place.op]
-        return OpenRequest(turn, "it waits for what runs in the background") if begun else None
+        begun = any(one.place.op > turn.place.op for _, one in running(record))
+        return "it waits for what runs in the background" * begun
     if record.turns[-1].interrupted:
-        return OpenRequest(turn, "interrupted by the user")
+        return "interrupted by the user"
     if record.calls:
-        return OpenRequest(turn, "a call has no result yet")
+        return "a call has no result yet"
     if record.turns[-1].said_op < turn.place.op or not record.turns[-1].said:
-        return OpenRequest(turn, "not answered yet")
-    return OpenRequest(turn, "the model was still at work")
+        return "not answered yet"
+    return "the model was still at work"
 
 
 def is_over(record: Record, turn: Turn) -> bool:
