@@ -52,14 +52,16 @@ def test_remarks_carry_their_turn_and_step_until_the_request_is_answered(tmp_pat
 
 
 @pytest.mark.requirement("B13")
-def test_older_remarks_take_little_of_a_brief(tmp_path: Path) -> None:
+def test_what_the_model_said_at_work_takes_little_of_a_brief(tmp_path: Path) -> None:
     session = Session().user(REQUEST)
     for number in range(60):
         session.says(f"Gauge {number} stands {number} cells too far to the left, all by hand.")
         session.runs(f"make gauge-{number}")
-    text = text_of(session.user("Now the writer."), tmp_path)
-    assert "turn 1, step 117: Gauge 58 stands" in text
-    assert text.count("cells too far to the left") < 24
+    for more in ("", "Now the writer."):
+        text = text_of(session.user(more) if more else session, tmp_path)
+        said = text.partition("## The model's own words")[2].partition("\n## ")[0]
+        assert "turn 1, step 117: Gauge 58 stands" in said
+        assert len(said) < 0.2 * 3.5 * 5_000
 
 
 @pytest.mark.requirement("B13")

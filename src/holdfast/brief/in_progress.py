@@ -15,7 +15,7 @@ from holdfast.text.fence import both_ends, code, flat, plain_name
 FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS = 240, 200
 REMARK_CHARS, REMARK_WORTH = 800, 0.0001  # of a character
-MOST_REMARKS, OLDER_SHARE = 12, 0.08  # of this request; the part of the brief for older ones
+REMARKS_SHARE = 0.15  # of the brief
 MOST_PRINTED = 12
 MOST_ADDED = 4
 LAST_CHARS = 800  # of the model's last words
@@ -98,15 +98,15 @@ def _step(call: Call) -> str:
 
 def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield what the model said at work with its place, equal words once, the newest first: later
-    words may refute earlier ones, so older ones get little room. A longer answer to the request
+    words may refute earlier ones, so all of them get little room. A longer answer to the request
     replaces them, and the last words stand where the work stood."""
-    left = int(room * OLDER_SHARE)
+    left = int(room * REMARKS_SHARE)
     newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
     known = [pair for pair in newest.items() if not _is_replaced(record, *pair)]
     known.sort(key=lambda pair: -pair[1].op)
     for age, (text, place) in enumerate(known):
-        is_older = age >= MOST_REMARKS or place.op <= began(record)
-        left -= len(text) if is_older else 0
+        is_older = place.op <= began(record)
+        left -= len(text)
         if left < 0:
             return
         worth = REMARK_WORTH * len(text) / (1 + age / 4)
