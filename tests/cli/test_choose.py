@@ -188,7 +188,9 @@ def _client_s(name: str, folder: Path, *lines: dict[str, Any]) -> Path:
     """A transcript where the client keeps them, of a session without hooks."""
     projects = Path.home() / ".claude" / "projects" / slug(str(folder.resolve()))
     projects.mkdir(parents=True, exist_ok=True)
-    return a_transcript(projects / f"{name}.jsonl", *lines)
+    here = {"cwd": str(folder.resolve())}
+    placed = (line | here if line.get("cwd") == "/p" else line for line in lines)
+    return a_transcript(projects / f"{name}.jsonl", *placed)
 
 
 @pytest.mark.requirement("U3", "B6")
@@ -400,3 +402,39 @@ def test_a_session_of_another_project_is_shown_with_a_note(
     assert "this folder has no session; this one is of" in _invoke(command).stderr
     named = _invoke(command, *(["--session"] * (command == "budget")), "dddd4444")
     assert named.exit_code == 0 and "this folder has no session" not in named.stderr
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("command", ["status", "lost", "brief", "budget"])
+def test_a_transcript_of_this_folder_comes_before_a_recorded_session_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    _session(tmp_path, "alpha")
+    lines = (a_prompt("Mend it."), an_answer(60_000), a_boundary(), a_summary("Done."))
+    _client_s(
+        "eeee5555", tmp_path / "unheard", *(line | {"sessionId": "eeee5555"} for line in lines)
+    )
+    (tmp_path / "unheard").mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / "unheard")
+    printed = _invoke(command)
+    assert "this folder has no session" not in printed.stderr
+    assert _json("status")["session_id"] == "eeee5555"
+    assert (
+        command not in ("lost", "brief") or "no hook has run in session eeee5555" in printed.stderr
+    )
+
+
+@pytest.mark.requirement("U3")
+def test_a_newer_transcript_comes_before_a_recorded_session_that_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = _session(tmp_path, "alpha")
+    monkeypatch.chdir(project)
+    lines = (a_prompt("Mend it."), an_answer(60_000))
+    path = _client_s("ffff6666", project, *(line | {"sessionId": "ffff6666"} for line in lines))
+    os.utime(path, (4_000_000_000, 4_000_000_000))
+    assert _json("status")["session_id"] == "alpha"
+    ended = tmp_path / "alpha.jsonl"
+    environ = {"CLAUDE_PROJECT_DIR": str(project)}
+    fire("SessionEnd", ended, session="alpha", environ=environ, cwd=str(project))
+    assert _json("status")["session_id"] == "ffff6666"

@@ -35,7 +35,9 @@ def _filled(*, summary: str, window: int = 1) -> list[dict[str, Any] | str]:
 def _session(name: str, *lines: dict[str, Any] | str, project: str = "", age: int = 0) -> Path:
     folder = Path.home() / ".claude" / "projects" / slug(project or "/srv/elsewhere")
     folder.mkdir(parents=True, exist_ok=True)
-    path = a_transcript(folder / f"{name}.jsonl", *lines)
+    here = {"cwd": project or "/srv/elsewhere"}
+    placed = (line | here if isinstance(line, dict) else line for line in lines)
+    path = a_transcript(folder / f"{name}.jsonl", *placed)
     os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
     return path
 

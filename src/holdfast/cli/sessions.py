@@ -76,14 +76,15 @@ def choose(word: str = "", *, quiet: bool = False) -> Chosen:
         return of_file(Path(word))
     start = word or calling_session()
     try:
-        chosen = _recorded(start)
+        chosen = _recorded(start) if start else _newest()
     except NoSession:
-        path = _transcript_of(start) if start else newest_transcript()
+        path = _transcript_of(start) if start else next(iter(by_time()), None)
         if path is None:
             raise
         chosen = of_file(path)
-        if path.suffix not in PACKED and not quiet:
-            _say_without_hooks(path)
+    if not chosen.state.was_live:
+        if Path(chosen.state.transcript).suffix not in PACKED and not quiet:
+            _say_without_hooks(Path(chosen.state.transcript))
     else:
         if copy := _copy_if_gone(chosen.state.transcript):
             say_damaged(copy)
@@ -98,16 +99,28 @@ def choose_to_save(word: str = "", *, anywhere: bool = False, quiet: bool = Fals
     `anywhere` is set, because a checkpoint goes into the folder of its session."""
     if word or anywhere or calling_session():
         return choose(word, quiet=quiet)
+    chosen = newest_here()
+    if not (chosen.state.was_live or quiet):
+        _say_without_hooks(Path(chosen.state.transcript))
+    return chosen
+
+
+def newest_here() -> Chosen:
+    """Choose the session of this folder: the recorded one, unless it has ended and a transcript
+    that no hook has recorded is newer."""
+    path = next(iter(_of_folder(Path.cwd())), None)
+    # Claude Code may use one name for two folders, so the file's content decides
+    unrecorded = None if path is None or path.suffix in PACKED else of_file(path)
+    if unrecorded is not None and (unrecorded.state.was_live or not is_here(unrecorded)):
+        unrecorded = None
     try:
-        return at_work()
+        recorded = at_work()
     except NoSession:
-        path = next(iter(_of_folder(Path.cwd())), None)
-        # Claude Code may use one name for two folders, so the file's content decides
-        if path is None or path.suffix in PACKED or not is_here(of_file(path)):
+        if unrecorded is None:
             raise
-        if not quiet:
-            _say_without_hooks(path)
-        return of_file(path)
+        return unrecorded
+    is_newer = path and modified_at(path) > modified_at(Path(recorded.state.transcript))
+    return unrecorded if unrecorded and is_newer and has_ended(recorded) else recorded
 
 
 def at_work(folder: Path | None = None) -> Chosen:
@@ -230,11 +243,6 @@ def find_archived(start: str) -> ArchivedSession | None:
         return None
 
 
-def newest_transcript() -> Path | None:
-    """Return the newest transcript of this folder's project, else of all."""
-    return next(iter(_of_folder(Path.cwd()) or by_time()), None)
-
-
 def newest_compacted(but: Path) -> Path | None:
     """Return the newest transcript with a compaction, among the last ones."""
     others = (path for path in by_time()[:LOOKED_AT] if path != but)
@@ -248,6 +256,14 @@ def say_damaged(copy: str) -> None:
         raise DamagedTranscript(f"the archived {shown(copy)}: {words}")
     if words:
         say(f"note: the archived {shown(copy)}: {words}", err=True)
+
+
+def _newest() -> Chosen:
+    """Choose the session of this folder, else the nearest recorded one."""
+    try:
+        return newest_here()
+    except NoSession:
+        return _recorded("")
 
 
 def _recorded(start: str) -> Chosen:
@@ -336,5 +352,5 @@ def _say_without_hooks(path: Path) -> None:
 def say_where(chosen: Chosen) -> None:
     """Say of which project a session is that was taken because this folder has none."""
     project = chosen.state.project or chosen.state.cwd
-    if project and not is_here(chosen):
+    if project and not calling_session() and not is_here(chosen):
         say(f"note: this folder has no session; this one is of {shown(project)}", err=True)
