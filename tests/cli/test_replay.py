@@ -141,3 +141,23 @@ def test_what_no_brief_has_room_for_is_named_as_not_restored(tmp_path: Path) -> 
     missing = len(hit["not_restored"])
     shown = " ".join(_run(str(path)).split())
     assert f"there was no room for {missing} of your {hit['messages']} messages" in shown
+
+
+@pytest.mark.requirement("U8")
+def test_a_window_that_proves_larger_says_at_which_step_its_limit_changed(tmp_path: Path) -> None:
+    used = (100_000, 163_000, 197_000, 230_000, 267_000)
+    steps = [an_answer(tokens, id=f"m{tokens}", model="claude-opus-4-6") for tokens in used]
+    path = a_transcript(tmp_path / "s1.jsonl", a_prompt(KEPT), *steps)
+    readings = json.loads(_run(str(path), "--json"))["readings"]
+    limits = [reading["edge_tokens"] for reading in readings]
+    [changed] = [at for at in range(1, len(limits)) if limits[at] != limits[at - 1]]
+    shown = _run(str(path))
+    assert f"compaction limit {limits[-1]:,} tokens at the end" in shown
+    [row] = [line for line in shown.splitlines() if line.endswith(" before")]
+    assert row.split() == [
+        *(f"{changed + 1}", "compaction", "limit", f"{limits[-1]:,}", "tokens;"),
+        *(f"{limits[0]:,}", "before"),
+    ]
+    assert "alert critical" in shown.partition(row)[0] and "alert" not in shown.partition(row)[2]
+    [foot] = [line for line in shown.splitlines() if "─" in line]
+    assert foot.count("△") == 1 and "▲" not in foot

@@ -183,12 +183,16 @@ def show(
     rich_console = console()
     limit = f"{replayed.edge.edge_tokens:,} tokens" if replayed.edge else "unknown"
     steps = counted(len(replayed.points), "step")
+    changes = _limit_changes(replayed.points)
+    limit += " at the end" if changes else ""
     about = f"{inert(replayed.model)}, {steps}, compaction limit {limit}"
     say(f"{paint(inert(replayed.session_id[:8]) or 'session', 'bold')}  {about}")
     for row in columns(replayed, max(20, min(rich_console.width - 8, 120))):
         rich_console.print(row)
     if replayed.compactions:
         say(paint("      ▲ compaction", "cyan"))
+    if changes:
+        say(paint("      △ another compaction limit: shares before and after differ", "cyan"))
     say(paint(f"{'step':>6}  {'full':>6}  what Holdfast would have done", "dim"))
     for line in _events(replayed, reports):
         say(line, hang=max(2, TEXT_COLUMN - len(line) + len(line.lstrip(" "))))
@@ -199,11 +203,24 @@ def _events(replayed: Replay, reports: Sequence[SummaryReport | None]) -> Iterat
     """Return all events in order; a compaction comes after what its last step raised."""
     raised = [(alert.index, 0, at) for at, alert in enumerate(replayed.raised)]
     hits = [(hit.index, 1, at) for at, hit in enumerate(replayed.compactions)]
-    for _, is_hit, at in sorted(raised + hits):
-        if not is_hit:
+    changes = [(index, -1, index) for index in _limit_changes(replayed.points)]
+    for _, kind, at in sorted(changes + raised + hits):
+        if kind < 0:
+            before, after = replayed.points[at - 1 : at + 1]
+            words = f"compaction limit {after.edge_tokens:,} tokens; {before.edge_tokens:,} before"
+            yield f"{at + 1:>6}  {'':>6}  {paint(words, 'cyan')}"
+        elif not kind:
             yield _raised(replayed.raised[at])
-            continue
-        yield from _compaction(replayed, at, reports[at] if at < len(reports) else None)
+        else:
+            yield from _compaction(replayed, at, reports[at] if at < len(reports) else None)
+
+
+def _limit_changes(points: Sequence[Point]) -> list[int]:
+    """The steps from which shares are of another limit: the window proved larger, or the model
+    changed."""
+    return [
+        after.index for before, after in pairwise(points) if before.edge_tokens != after.edge_tokens
+    ]
 
 
 def _raised(alert: Raised) -> str:
@@ -318,7 +335,8 @@ ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "re
 def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
     """The fullest reading of each slice of steps, the compaction limit at the top."""
     slices = _slices(replay.points, width)
-    marked = {compaction.index for compaction in replay.compactions}
+    marked = dict.fromkeys(_limit_changes(replay.points), "△")
+    marked |= dict.fromkeys((compaction.index for compaction in replay.compactions), "▲")
     rows = []
     for row in range(height, 0, -1):
         text = Text(f"{row * 100 // height:>4}% ", style="dim")
@@ -328,8 +346,8 @@ def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
         rows.append(text)
     foot = Text("      ")
     for points in slices:
-        hit = any(point.index in marked for point in points)
-        foot.append("▲" if hit else "─", style="bold cyan" if hit else "dim")
+        mark = min((marked.get(point.index, "─") for point in points), key="▲△─".index)
+        foot.append(mark, style="dim" if mark == "─" else "bold cyan")
     return [*rows, foot]
 
 
