@@ -319,9 +319,6 @@ def _say_next(target: Target) -> None:
 
 
 def _say_done(plan: InstallPlan, done: str, undo: str) -> None:
-    for change in plan.shown:
-        verb = "wrote" if change.after is not None else "removed"
-        say(f"{verb} {change.path}")
     for path, copy in plan.backups:
         say(f"saved {path} as it was: {copy}")
     say(f"{done} {undo}")
