@@ -75,6 +75,15 @@ def test_every_slash_command_is_named_where_the_install_is_told() -> None:
         assert f"{name}.md`" in files
 
 
+def test_every_file_of_holdfast_is_named_where_privacy_is_told() -> None:
+    page = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+    below_home = r'places\.home\(\)(?:\)? / "|\)?, "|\}/)([a-z][\w.-]+)'
+    names = set(re.findall(below_home, SOURCE)) | {"history.json", "holdfast.db.nightly"}
+    assert {"settings.toml", "seen.json", "segments", "server-token"} <= names
+    for name in (name for name in names if not name.endswith(".lock")):
+        assert re.search(rf"`{re.escape(name)}/?`", page), name
+
+
 @pytest.mark.requirement("U3")
 def test_every_exit_code_of_an_error_is_documented() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
