@@ -201,9 +201,10 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     sync_project(str(tmp_path))
     sync.fill_vectors(engines.open_index(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
-    answer = recall("red fox", project=str(tmp_path))
+    a_session(tmp_path, "s2", "tell me of the grey owl", "It hunts mice too.")
+    answer = recall("red fox", project=str(tmp_path), fill_seconds=1)
     assert answer.found[0].title == "tell me of the red fox"
-    assert any("turned off" in note for note in answer.notes)
+    assert sum("turned off" in note for note in answer.notes) == 1
     monkeypatch.setattr("holdfast.memory.onnx.find_spec", lambda name: None)
     with pytest.raises(NoEmbedder, match=r"pip install '.*\[.*semantic.*\]'"):
         embedders.open_embedder("auto")

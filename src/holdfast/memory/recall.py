@@ -216,6 +216,7 @@ def search_indexes(
     found = rank_results(indexes, asked, limit, wanted, vectors)
     if found and not any(one.rank.keyword for one in found):
         notes.append(BY_MEANING_ALONE)
+    notes = list(dict.fromkeys(notes))  # the same reason may stop the vectors of texts and query
     return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD, asked.terms)
 
 
