@@ -139,15 +139,15 @@ def _fitted(cases: list[Case]) -> tuple[float, float]:
 
 
 def _again(one: Case, low: float, high: float) -> Case:
-    fewest, most = velocity.steps_range(one.room_tokens, one.growth, one.ops_left, (low, high))
+    _, fewest, most = velocity.steps_left(one.room_tokens, one.growth, (low, high))
     return Case(
         one.repository,
         one.room_tokens,
         one.limit_tokens,
         one.growth,
         one.ops_left,
-        fewest,
-        most,
+        fewest or 0,
+        most or 0,
         one.truth,
     )
 

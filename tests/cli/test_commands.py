@@ -68,7 +68,7 @@ def test_status_of_a_transcript_needs_nothing_installed(tmp_path: Path) -> None:
     assert (found["window_tokens"], found["edge_tokens"]) == (200_000, 167_000)
     assert found["used_ratio"] == round(30_000 / 167_000, 4)
     assert (found["zone"], found["alert"], found["basis"]) == ("green", None, "usage")
-    assert (found["velocity_tokens_per_op"], found["ops_left"]) == (5_000, 27)
+    assert (found["velocity_tokens_per_op"], found["ops_left"]) == (5_000, 115)
     assert (found["session_id"], found["agent_id"], found["estimated"]) == ("s1", None, False)
 
 
@@ -425,7 +425,7 @@ def test_the_status_line_shows_the_forecast_and_the_checkpoint(tmp_path: Path) -
     path = a_transcript(tmp_path / "t.jsonl", *_minutely(135_000, 139_000, 143_000))
     fire("PostToolUse", path)
     line = _line(PAYLOAD | {"transcript_path": str(path)})
-    steps, minutes = "about 15 steps", "15 min"
+    steps, minutes = "about 22 steps", "22 min"
     head = "▓▓▓▓▓▓▓▓▓░ 86% orange"
     assert line == f"{head} · 143k/167k · {steps} left · saved just now\n"
     model = {"id": "claude-sonnet-4-6", "display_name": "Sonnet 4.6"}
@@ -442,14 +442,6 @@ def test_the_preview_shows_every_preset_of_the_status_line() -> None:
     assert heads == ["minimal:", "default:", "full (yours):"]
     assert shown.count("▓▓▓▓▓▓▓▓░░ 78%") == 3
     assert "\x1b" not in shown
-
-
-@pytest.mark.requirement("U4")
-def test_steps_are_not_said_where_their_range_is_wide(tmp_path: Path) -> None:
-    path = a_transcript(tmp_path / "t.jsonl", *_minutely(120_000, 140_000, 160_000))
-    fire("PostToolUse", path)
-    assert "steps left" not in _line(PAYLOAD | {"transcript_path": str(path)})
-    assert "left        unknown" in _ok("status", "--transcript", str(path))
 
 
 @pytest.mark.requirement("U4")
@@ -472,3 +464,11 @@ def test_theirs_is_shown_even_where_ours_fails() -> None:
 @pytest.mark.parametrize("payload", [{}, {"context_window": 3}, {"model": [], "session_id": {}}])
 def test_an_odd_payload_still_gives_a_line(payload: dict[str, Any]) -> None:
     assert _line(payload) == "holdfast: the fill is known after the first answer\n"
+
+
+@pytest.mark.requirement("B2", "U3")
+def test_a_pin_of_nothing_is_refused() -> None:
+    for rule in ("", "  "):
+        refused = CliRunner().invoke(holdfast_command, ["pin", rule])
+        assert isinstance(refused.exception, HoldfastError) and "1 to" in str(refused.exception)
+    assert "Nothing is pinned" in CliRunner().invoke(holdfast_command, ["pin"]).stderr

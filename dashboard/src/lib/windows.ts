@@ -4,8 +4,6 @@ import { line, millis, number, plural, shortId, span, UNKNOWN } from "./format";
 import type { WindowState, Zone } from "./types";
 
 export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
-const MANY = 50; // steps: from there on no number is said
-const WIDEST = 6;
 const IDLE_MS = 5 * 60_000;
 const LOUD = ["urgent", "critical"];
 
@@ -22,27 +20,14 @@ export function asked(of: WindowState): string {
 
 export function forecast(of: WindowState): string {
   if (of.compacting) return "not yet";
-  if (of.ops_left === null) return UNKNOWN;
   const steps = stepsLeft(of);
   return steps === UNKNOWN ? UNKNOWN : `${steps} left`;
 }
 
-/** One number, as `holdfast status` says it; "unknown" where the range is too wide for one. */
+/** One number, as `holdfast status` says it. */
 export function stepsLeft(of: WindowState): string {
-  const steps = shownSteps(of);
-  if (steps === null) return UNKNOWN;
-  if (steps < 1) return "less than one step";
-  if (steps > MANY && (of.ops_left_low ?? 0) >= MANY) return `more than ${MANY} steps`;
-  return `about ${plural(rough(steps), "step")}`;
-}
-
-/** The number that stands for a range: as far from both ends. From many on, all are alike. */
-export function shownSteps(of: WindowState): number | null {
-  const [low, high] = [of.ops_left_low, of.ops_left_high];
-  if (low === null || high === null || low > high) return of.ops_left;
-  if (high > WIDEST * low + WIDEST) return null;
-  if (high < 1) return 0;
-  return low >= MANY ? MANY + 1 : Math.max(1, Math.round(Math.sqrt(Math.max(low, 0.5) * high)));
+  if (of.ops_left === null) return UNKNOWN;
+  return of.ops_left < 1 ? "less than one step" : `about ${plural(rough(of.ops_left), "step")}`;
 }
 
 /** The steps between which it fills up; null if that is not known. */
@@ -74,8 +59,7 @@ export function timeLeft(of: WindowState, isBlocked: boolean, now: number): stri
   if (isBlocked) return "blocked";
   const idle = now - (millis(of.updated_at) ?? now);
   if (idle > IDLE_MS) return `idle for ${span(idle)}`;
-  const steps = shownSteps(of);
-  return steps !== null && of.pace_ms ? duration(steps * of.pace_ms) : "";
+  return of.ops_left !== null && of.pace_ms ? duration(of.ops_left * of.pace_ms) : "";
 }
 
 /** As `holdfast status` says it. */
@@ -114,7 +98,7 @@ export function compactsNext(one: WindowState, other: WindowState): number {
 }
 
 function order(of: WindowState): number {
-  return of.compacting ? Number.MAX_VALUE : (shownSteps(of) ?? Number.MAX_VALUE);
+  return of.compacting ? Number.MAX_VALUE : (of.ops_left ?? Number.MAX_VALUE);
 }
 
 function urgency(of: WindowState): number {

@@ -137,7 +137,7 @@ IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as wel
 
 
 @click.command()
-@click.argument("rule", default="")
+@click.argument("rule", required=False)
 @USER
 @click.option("--session", default="", metavar="ID", help="For one session; `now` is this one.")
 @click.option(
@@ -151,7 +151,7 @@ IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as wel
 @click.option("--remove", "pin_id", default="", metavar="ID", help="Take a pin back.")
 @AS_JSON
 def pin(
-    rule: str, is_user: bool, session: str, compartment: str, pin_id: str, as_json: bool
+    rule: str | None, is_user: bool, session: str, compartment: str, pin_id: str, as_json: bool
 ) -> None:
     """Pin a rule: it stands in every brief.
 
@@ -165,7 +165,7 @@ def pin(
     session_id = session_id_of(session)
     if pin_id:
         _unpin(pin_id, session_id)
-    elif rule:
+    elif rule is not None:
         scope = "session" if session else "user" if is_user else "project"
         _pin(rule, scope, session_id, compartment)
     else:
@@ -249,7 +249,7 @@ def _show(status: BudgetStatus, most: int) -> None:
     spent = f"{status.spent_tokens:,} of {status.max_tokens:,} tokens"
     say(f"{paint('brief', 'bold')}   {spent} (role: {status.role})", hang=8)
     say(f"        {_units(status.model_tokens)}", hang=8)
-    left = in_words(status.ops_left_low, status.ops_left_high)
+    left = in_words(status.ops_left)
     used = f"{estimate_mark(status.estimated)}{status.used_ratio:.1%} of the compaction limit used"
     forecast = f"{left} left" if left else shown(f"steps left: {status.forecast_basis}")
     say(f"{paint('window', 'bold')}  {used}; {forecast}", hang=8)

@@ -266,9 +266,9 @@ def _describe_remaining(report: dict[str, Any]) -> str:
     """Return what is left. Minutes are given only for a running session; steps also for one that
     may be resumed."""
     if report["running"]:
-        left = in_words(report["ops_left_low"], report["ops_left_high"], report["pace_ms"])
+        left = in_words(report["ops_left"], report["pace_ms"])
         return left or "unknown"
-    steps = in_words(report["ops_left_low"], report["ops_left_high"])
+    steps = in_words(report["ops_left"])
     if report["running"] is None:
         return f"{steps}, if the session is still running or is resumed" if steps else "unknown"
     return f"not running; {steps} if it is resumed" if steps else "not running"

@@ -14,17 +14,14 @@ from holdfast.settings.table import BY_NAME
 from holdfast.wire import scan
 
 EXAMPLES = (
-    StatusFacts(
-        38_000, 167_000, "green", model="Sonnet 4.6", ops_low=52, ops_high=158, pace_ms=21_000
-    ),
+    StatusFacts(38_000, 167_000, "green", model="Sonnet 4.6", ops_left=95, pace_ms=21_000),
     StatusFacts(
         131_000,
         167_000,
         "orange",
         "warning",
         model="Sonnet 4.6",
-        ops_low=15,
-        ops_high=46,
+        ops_left=28,
         pace_ms=21_000,
         saved="saved 12 min ago",
     ),
@@ -34,8 +31,7 @@ EXAMPLES = (
         "red",
         "critical",
         model="Sonnet 4.6",
-        ops_low=1,
-        ops_high=5,
+        ops_left=3,
         pace_ms=21_000,
         saved="saved just now",
     ),

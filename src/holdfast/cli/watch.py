@@ -27,7 +27,7 @@ from holdfast.text.titles import title_of
 from holdfast.transcript import Unreadable
 from holdfast.window import alert_texts
 from holdfast.window.state import State
-from holdfast.window.velocity import in_words, shown_steps
+from holdfast.window.velocity import in_words
 from holdfast.window.windows import is_live
 from holdfast.wire.log import inert
 
@@ -94,7 +94,7 @@ def _rows() -> list[dict[str, Any]]:
 def _urgency(row: dict[str, Any]) -> tuple[float, ...]:
     """Red and orange first, then by the steps that are shown, then by how full it is."""
     zone = {"red": 0, "orange": 1}.get(row["zone"], 2)
-    steps = shown_steps(row["ops_left_low"], row["ops_left_high"])
+    steps = row["ops_left"]
     if steps is None or row["compacting"]:
         return zone, float("inf"), -row["used_ratio"]
     return zone, steps, -row["used_ratio"]
@@ -136,7 +136,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
             _cell("" if row["agent_id"] else row["session_id"], 8),
             Text.from_ansi(terminal.bar(row["used_ratio"], zone, BAR if wide else SHORT_BAR)),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
-            in_words(row["ops_left_low"], row["ops_left_high"]) or "?",
+            in_words(row["ops_left"]) or "?",
             str(row["alert"] or ""),
             *((_cell(row["title"], TITLE_CHARS),) if wide else ()),
             PathEnd(inert(str(row["cwd"] or ""), MOST_PATH)),

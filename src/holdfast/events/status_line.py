@@ -96,8 +96,7 @@ class StatusFacts:
     alert: str = ""
     about: str = ""
     model: str = ""
-    ops_low: int | None = None
-    ops_high: int | None = None
+    ops_left: int | None = None
     pace_ms: float | None = None
     saved: str = ""
 
@@ -112,7 +111,7 @@ def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
     else:
         head += f" {facts.zone}"
         pace_ms = facts.pace_ms if preset == FULL else None
-        steps = velocity.in_words(facts.ops_low, facts.ops_high, pace_ms)
+        steps = velocity.in_words(facts.ops_left, pace_ms)
         rest = [_tokens(facts), f"{steps} left" if steps else "", facts.saved]
         rest += [facts.model] if preset == FULL else []
     rest += ["/compact now"] if facts.alert == "critical" else []
@@ -133,9 +132,8 @@ def _thousands(tokens: int) -> str:
 
 def _forecast(state: State, room: int) -> dict[str, Any]:
     """The steps left, from what hooks measured, and the age of the last checkpoint."""
-    ops = int(max(0, room) / state.velocity)
-    low, high = velocity.steps_range(room, state.growth or state.velocity, ops)
-    found = {"ops_low": low, "ops_high": high, "pace_ms": state.pace_ms or None}
+    ops_left, _, _ = velocity.steps_left(room, state.growth)
+    found = {"ops_left": ops_left, "pace_ms": state.pace_ms or None}
     if not state.checkpoint_trigger:
         return found
     minutes_ago = max(0, int(time.time() * 1000) - state.saved_ms) // 60_000

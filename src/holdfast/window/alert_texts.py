@@ -125,7 +125,7 @@ def _date(advice: str, seconds_ago: int) -> str:
 
 def _fit(full: str, forecast: Forecast, advice: str) -> str:
     """Join the parts; leave the forecast out if the text would be too long."""
-    steps = in_words(forecast.ops_left_low, forecast.ops_left_high)
+    steps = in_words(forecast.ops_left)
     away = f", {steps} away" if steps else ""
     text = f"{full}{away}. {advice}"
     return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]

@@ -1,8 +1,8 @@
 """Velocity and forecast: tokens per step, and how long the window still lasts.
 
 Velocity follows the last three steps, so that a climb is seen at once. As a forecast that is poor:
-the truth is off by a factor of three either way in a fifth of the cases. So the steps left are a
-range, from the last twenty steps and what steps usually take; see docs/decisions/0075.
+the truth is off by a factor of three either way in a fifth of the cases. So the steps left, and
+their range, come from the last twenty steps and what steps usually take; see docs/decisions/0075.
 """
 
 from __future__ import annotations
@@ -16,14 +16,11 @@ FEWEST = 2  # one step is an anecdote; from two on there is something to forecas
 STEADY_SAMPLES = 20
 LARGEST_GROWTH = 8_000  # one huge read says little about the steps to come
 USUAL_GROWTH, USUAL_STEPS = 800, 20  # tokens; as if so many usual steps had been seen as well
-MANY_STEPS = 50  # so many are far away: their number would not be acted on
-WIDEST = 6  # high to low
 RANGE = (0.55, 1.65)  # the truth lies between these multiples of the mean forecast 4 times in 5
 
 
 class Forecast(NamedTuple):
-    """None means unknown: nothing is guessed. `ops_left` is for the pace of the last three steps,
-    and lies in the range."""
+    """None means unknown: nothing is guessed. `ops_left` is the room divided by `growth`."""
 
     velocity_tokens_per_op: float | None
     ops_left: int | None
@@ -65,47 +62,26 @@ def steady_growth(used_tokens: Sequence[int]) -> float:
     return (seen + USUAL_STEPS * USUAL_GROWTH) / (len(steps) + USUAL_STEPS)
 
 
-def steps_range(
-    room_tokens: int, growth: float, ops_left: int, ends: tuple[float, float] = RANGE
-) -> tuple[int, int]:
-    """The fewest and the most steps left, four times in five; `ops_left` is among them."""
-    expected = max(0, room_tokens) / growth + 1
-    low, high = int(max(0.0, ends[0] * expected - 1)), int(max(0.0, ends[1] * expected - 1)) + 1
-    return min(low, ops_left), max(high, ops_left)
-
-
 def steps_left(
-    room_tokens: int, rate: float, growth: float
+    room_tokens: int, growth: float, ends: tuple[float, float] = RANGE
 ) -> tuple[int | None, int | None, int | None]:
-    """Steps left at this rate, with the fewest and the most; None where they are not known."""
-    if rate <= 0:
+    """Steps left at this growth, with the fewest and the most, four times in five; None where the
+    growth is not known."""
+    if growth <= 0:
         return None, None, None
-    ops = int(max(0, room_tokens) / rate)
-    return (ops, *steps_range(room_tokens, growth, ops)) if growth > 0 else (ops, None, None)
+    expected = max(0, room_tokens) / growth + 1
+    low, high = (int(max(0.0, end * expected - 1)) for end in ends)
+    return int(expected - 1), low, high + 1
 
 
-def in_words(low: int | None, high: int | None, pace_ms: float | None = None) -> str:
-    """The steps left as one number, and the minutes they take; empty where nothing is known, or
-    where the range is so wide that a number would say nothing."""
-    steps = shown_steps(low, high)
+def in_words(steps: int | None, pace_ms: float | None = None) -> str:
+    """The steps left, and the minutes they take; empty where they are not known."""
     if steps is None:
         return ""
     if steps < 1:
         return "less than one step"
-    if low is not None and low >= MANY_STEPS:
-        return f"more than {MANY_STEPS} steps"
     words = f"about {_plain(steps)} step{'' if steps == 1 else 's'}"
     return f"{words}, {_duration(steps * pace_ms)}" if pace_ms else words
-
-
-def shown_steps(low: int | None, high: int | None) -> int | None:
-    """Return the one number that stands for a range: as far from both ends. None if it is unknown
-    or too wide for one; from `MANY_STEPS` on, all are alike."""
-    if low is None or high is None or high > WIDEST * low + WIDEST:
-        return None
-    if high < 1:
-        return 0
-    return MANY_STEPS + 1 if low >= MANY_STEPS else max(1, round((max(low, 0.5) * high) ** 0.5))
 
 
 def _duration(ms: float) -> str:
@@ -133,14 +109,17 @@ def forecast(
     count = min(SAMPLES, len(used_tokens) - 1)
     if rate <= 0:
         return Forecast(rate, None, None, f"unknown: the last {count} steps added nothing")
-    room = max(0, edge_tokens - now_tokens)
     growth = steady_growth(used_tokens)
-    ops, low, high = steps_left(room, rate, growth)
+    ops, low, high = steps_left(edge_tokens - now_tokens, growth)
     pace_ms = _pace(times_ms)
-    basis = f"the last {count} steps took {rate:,.0f} tokens each"
-    if pace_ms is None:
+    many = min(STEADY_SAMPLES, len(used_tokens) - 1)
+    basis = (
+        f"{growth:,.0f} tokens a step, by the last {many} and what is usual; "
+        f"the last {count} took {rate:,.0f} each"
+    )
+    if pace_ms is None or ops is None:
         return Forecast(rate, ops, None, basis + ", pace unknown", None, low, high, growth)
-    minutes = round(room / rate * pace_ms / 60_000, 1)
+    minutes = round(ops * pace_ms / 60_000, 1)
     basis += f", one in {_seconds(pace_ms)}"
     return Forecast(rate, ops, minutes, basis, pace_ms, low, high, growth)
 

@@ -197,7 +197,7 @@ def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) ->
     settings = settings_load.load(state.project)
     thresholds = Thresholds.of(settings)
     ratio, room = used_tokens / state.edge_tokens, max(0, state.edge_tokens - used_tokens)
-    ops, low, high = velocity.steps_left(room, state.velocity, state.growth)
+    ops, low, high = velocity.steps_left(room, state.growth)
     seen = View(
         Reading(used_tokens, at_ms, state.basis, estimated=estimated),
         CompactionLimit(
