@@ -237,4 +237,4 @@ def test_status_gives_an_orchestrator_what_it_routes_by(session: Session) -> Non
     wanted += " ops_left minutes_left basis estimated session_id agent_id checkpoint_ms"
     assert set(wanted.split()) <= set(status)
     assert status["velocity_tokens_per_op"] == 10_000
-    assert (status["ops_left"], status["minutes_left"]) == (10, 10.7)
+    assert (status["ops_left"], status["minutes_left"]) == (61, 61.0)

@@ -22,7 +22,8 @@ def test_the_forecast_says_how_many_operations_and_minutes_and_why() -> None:
     ahead = forecast([10_000, 12_000, 14_000, 16_000], times, 16_000, 36_000)
     assert (ahead.ops_left, ahead.minutes_left) == (20, 20.0)
     assert ahead.basis == (
-        "957 tokens a step, by the last 3 and what is usual; the last 3 took 2,000 each, one in 60 s"
+        "957 tokens a step, by the last 3 and what is usual; "
+        "the last 3 took 2,000 each, one in 60 s"
     )
 
 

@@ -16,7 +16,7 @@ FEWEST = 2  # one step is an anecdote; from two on there is something to forecas
 STEADY_SAMPLES = 20
 LARGEST_GROWTH = 8_000  # one huge read says little about the steps to come
 USUAL_GROWTH, USUAL_STEPS = 800, 20  # tokens; as if so many usual steps had been seen as well
-RANGE = (0.55, 1.65)  # the truth lies between these multiples of the mean forecast 4 times in 5
+RANGE = (0.55, 1.65)  # the truth lies between these multiples of the mean forecast 3 times in 4
 
 
 class Forecast(NamedTuple):
@@ -65,7 +65,7 @@ def steady_growth(used_tokens: Sequence[int]) -> float:
 def steps_left(
     room_tokens: int, growth: float, ends: tuple[float, float] = RANGE
 ) -> tuple[int | None, int | None, int | None]:
-    """Steps left at this growth, with the fewest and the most, four times in five; None where the
+    """Steps left at this growth, with the fewest and the most, three times in four; None where the
     growth is not known."""
     if growth <= 0:
         return None, None, None
