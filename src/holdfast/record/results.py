@@ -36,9 +36,12 @@ _RECORD = b'"toolUseResult":'
 START_BYTES = 80
 _REJECTED = b'"User rejected'  # errors begin with "Error: " instead
 _STOPPED = b'"Error: The user doesn'
-# Tools whose errors are not the client's own words: a page or a server may begin its answer like a
-# refusal and then put any words into the user's mouth.
-_OUTSIDE = ("Web", "ReadMcp", "ListMcp")
+# Tools that ask for leave and whose errors are the client's own words. Of any other the error may
+# be what a page, a server or a program said, and put any words into the user's mouth.
+_ASK_FOR_LEAVE = calls.EDITS | {"Bash", ASKED, "ExitPlanMode"}
+# Clients that write this begin the error of a command with its exit code; an older one leaves the
+# beginning to the command.
+_CALLER = b'"sourceToolAssistantUUID":'
 _DENIED = b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
 _USER_SAID = Lazy(r"[Tt]he user said:")
@@ -72,6 +75,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     if call is None:
         return None
     tool = call.tool
+    is_refused = block.is_error and is_rejection(tool, entry.data)
     if block.is_error:
         _mark_failed(record, call)
         calls.undo(record, call)
@@ -87,7 +91,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     elif tool in calls.EDITS and not block.is_error and call.what in record.files:
         _note_change(record.files[call.what], entry)
     elif tool in ("Task", "Agent"):
-        _agent_answered(record, block)
+        _agent_answered(record, block, is_refused=is_refused)
     elif tool in ("TaskOutput", "AgentOutputTool"):
         agents.take_notification(record, block.text[:REPORT_CHARS], place)
     elif tool == "Monitor":
@@ -102,13 +106,14 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         turns.add_unsure(record, [block.text], place)
     elif tool == "ExitPlanMode" and not block.is_error:
         turns.add_answer(record, PLAN_ASKED + call.what, "approved", place)
-    if block.is_error and is_rejection(tool, entry.data):
+    if is_refused:
         _rejected(record, call, block.text, place)
         calls.undo_command(record, call.what)
-    elif block.is_error and looks_rejected(entry.data):  # of a server, or in its words
-        turns.add_unsure(record, [refusal_words(block.text)], place)
-    elif block.is_error and tool in (ASKED, "ExitPlanMode"):
-        calls.drop_questions(record, call)
+    elif block.is_error:
+        if looks_rejected(entry.data):  # of a server, or in the words of a program
+            turns.add_unsure(record, [refusal_words(block.text)], place)
+        if tool in (ASKED, "ExitPlanMode"):
+            calls.drop_questions(record, call)
     return call
 
 
@@ -159,13 +164,13 @@ def _findings(text: str) -> str:
     return text[start + 1 :] if start >= 0 else text
 
 
-def _agent_answered(record: Record, block: ToolResult) -> None:
+def _agent_answered(record: Record, block: ToolResult, *, is_refused: bool) -> None:
     use_id = agents.one_line(block.tool_use_id)
     agent = record.agents.get(use_id)
     if block.text.startswith(agents.LAUNCHED):
         told = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
         agents.rename(record, use_id, told)
-    elif agent is not None and block.is_error and block.text.startswith(commands.NOT_RUN[0]):
+    elif agent is not None and is_refused:
         agent.status = "refused by the user"
     elif agent is not None:
         agent.status = "failed" if block.is_error else "done"
@@ -262,9 +267,9 @@ def _record_start(data: bytes) -> bytes:
 
 def is_rejection(tool: str, data: bytes) -> bool:
     """Whether the client's own record says that the user stopped the call."""
-    if tool.startswith("mcp__") or not looks_rejected(data):
-        return False
-    return not tool.startswith(_OUTSIDE) or _record_start(data).startswith(_REJECTED)
+    if _record_start(data).startswith(_REJECTED):
+        return not tool.startswith("mcp__")
+    return tool in _ASK_FOR_LEAVE and _CALLER in data and looks_rejected(data)
 
 
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
