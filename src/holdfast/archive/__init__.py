@@ -1,1 +1,1 @@
-"""Oversized tool results: kept whole on disk, shown to the model in part."""
+"""Oversized tool results, kept whole and shown in part; copies of transcripts, where turned on."""

@@ -1,7 +1,7 @@
 """The prompt of a session that `holdfast run` started: which of its words are the user's.
 
-`run.prompt` writes it around the tasks of a plan, and `plan.estimates.past_runs` reads sizes from
-it. The frame is ours, so nobody said it; titles, descriptions, files and steps come from the plan.
+`run.prompt` writes it around the tasks of a plan, and `plan.past` reads sizes from it. The frame is
+ours, so nobody said it; titles, descriptions, files and steps come from the plan.
 """
 
 import re
