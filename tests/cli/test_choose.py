@@ -438,3 +438,7 @@ def test_a_newer_transcript_comes_before_a_recorded_session_that_has_ended(
     environ = {"CLAUDE_PROJECT_DIR": str(project)}
     fire("SessionEnd", ended, session="alpha", environ=environ, cwd=str(project))
     assert _json("status")["session_id"] == "ffff6666"
+    empty = path.with_name("gggg7777.jsonl")
+    empty.write_text('{"type":"summary"}\n')
+    os.utime(empty, (4_000_000_001, 4_000_000_001))
+    assert _json("status")["session_id"] == "ffff6666"

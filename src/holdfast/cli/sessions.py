@@ -108,19 +108,17 @@ def choose_to_save(word: str = "", *, anywhere: bool = False, quiet: bool = Fals
 def newest_here() -> Chosen:
     """Choose the session of this folder: the recorded one, unless it has ended and a transcript
     that no hook has recorded is newer."""
-    path = next(iter(_of_folder(Path.cwd())), None)
-    # Claude Code may use one name for two folders, so the file's content decides
-    unrecorded = None if path is None or path.suffix in PACKED else of_file(path)
-    if unrecorded is not None and (unrecorded.state.was_live or not is_here(unrecorded)):
-        unrecorded = None
+    # Claude Code may use one name for two folders, so the files' content decides
+    known = (path for path in _of_folder(Path.cwd()) if path.suffix not in PACKED)
+    path = next((path for path in known if project_of(path) and is_here(of_file(path))), None)
     try:
         recorded = at_work()
     except NoSession:
-        if unrecorded is None:
+        if path is None:
             raise
-        return unrecorded
+        return of_file(path)
     is_newer = path and modified_at(path) > modified_at(Path(recorded.state.transcript))
-    return unrecorded if unrecorded and is_newer and has_ended(recorded) else recorded
+    return of_file(path) if path and is_newer and has_ended(recorded) else recorded
 
 
 def at_work(folder: Path | None = None) -> Chosen:
