@@ -74,7 +74,7 @@ def test_how_full_a_window_is_agrees(page: Any, session: LiveSession) -> None:
     assert readings["used_tokens"][-1] == last  # 2: at the last answer, without what came after
     assert shown["edge_tokens"] == terminal["edge_tokens"] == readings["edge_tokens"] == EDGE  # 3
     assert shown["used_ratio"] == terminal["used_ratio"]  # 4
-    for name in ("zone", "ops_left_low", "ops_left_high", "minutes_left"):
+    for name in ("zone", "ops_left", "ops_left_low", "ops_left_high", "minutes_left"):
         assert shown[name] == terminal[name], name  # 5, 6
 
 
