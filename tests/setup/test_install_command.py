@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -146,6 +147,13 @@ def test_a_dry_run_changes_nothing_and_makes_no_folder(desk: Desk) -> None:
     assert "nothing was changed" in said.stdout
     assert desk.tree() == {}
     assert not desk.ours.exists()
+
+
+def test_a_long_text_in_the_settings_is_not_parsed_as_a_command(desk: Desk) -> None:
+    desk.write(json.dumps({"note": "y" * 1_000_000}).encode())
+    begun = time.process_time()
+    assert call("install --dry-run").exit_code == 0
+    assert time.process_time() - begun < 10  # shlex alone took 13 s on a fast machine
 
 
 def test_yes_asks_nothing_and_twice_is_once(desk: Desk) -> None:

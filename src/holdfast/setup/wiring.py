@@ -21,6 +21,7 @@ from holdfast.client.hook_outputs import MATCHER
 from holdfast.files import plugin_environment
 
 ENTRY = "holdfast/hook/__main__.py"
+LAUNCHER = "/bin/holdfast"  # of a plugin
 OR_NOTHING = " || :"  # whatever happens to our files, the shell exits with 0
 OUR_FILES = b"holdfast/"  # in every line of ours
 SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
@@ -36,7 +37,7 @@ PLUGIN_SERVER = (
     f'r="{ROOT}"; [ -z "$r" ] || exec sh "$r/bin/holdfast" mcp; '
     'read -r d <"${HOLDFAST_HOME:-$HOME/.holdfast}/plugin"; exec "$d/environment/bin/holdfast" mcp'
 )
-PLUGIN_LAUNCHER = f'sh "{ROOT}/bin/holdfast"'
+PLUGIN_LAUNCHER = f'sh "{ROOT}{LAUNCHER}"'
 ENVIRONMENT_EVENTS = {"SessionStart": "start", "UserPromptSubmit": "tell"}
 
 # Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s. A
@@ -225,12 +226,13 @@ def read_command(command: object) -> HoldfastCommand | None:
     `ruff check src/holdfast/hook/__main__.py` is someone else's hook, and so is a pipe around ours.
     Up to 0.1.0 a line ended without `|| :`. A plugin's line starts its launcher.
     """
-    if not isinstance(command, str):
+    # shlex takes seconds for a long text, and settings may hold any text.
+    if not isinstance(command, str) or not (ENTRY in command or LAUNCHER in command):
         return None
     words = _words(command)
     launched = words[:1] == ["sh"] and words[2:3] == ["hook"] and words[-2:] == ["||", ":"]
-    if launched and words[1].endswith("/bin/holdfast") and _are_arguments(words[3:-2]):
-        root = words[1].removesuffix("/bin/holdfast")
+    if launched and words[1].endswith(LAUNCHER) and _are_arguments(words[3:-2]):
+        root = words[1].removesuffix(LAUNCHER)
         return HoldfastCommand(Program(words[1], f"{root}/lib/holdfast"), tuple(words[3:-2]))
     if words[:2] == ["set", "--"]:
         inner, theirs = words[4:-4], words[2:3]
