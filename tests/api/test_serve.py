@@ -86,6 +86,26 @@ def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
+REFUSED = "POST / HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n\r\n{}zz\r\n"
+
+
+@pytest.mark.requirement("X5", "X7")
+def test_a_body_that_is_no_http_is_refused_once_and_nothing_is_logged(tmp_path: Path) -> None:
+    with as_process(a_url(tmp_path / "h.db")) as live:
+        for host in ("evil", "127.0.0.1"):
+            for first in ("", "2\r\n{}\r\n"):
+                answer = live.raw(REFUSED.format(host, first).encode())
+                assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1
+        with socket.create_connection(("127.0.0.1", live.port), timeout=30) as wire:
+            wire.sendall(REFUSED.format("evil", "").removesuffix("zz\r\n").encode())
+            assert wire.recv(65536).startswith(b"HTTP/1.1 403 ")
+            wire.sendall(b"zz\r\n")
+            while wire.recv(65536):
+                pass
+        live.kill(signal.SIGTERM)
+        assert [line for line in live.log if "Error" in line or "Traceback" in line] == []
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("X5")
 def test_what_it_refuses_is_said_with_the_next_thing_to_try(tmp_path: Path, own_home: Path) -> None:

@@ -98,6 +98,17 @@ class Connection(H11Protocol):
         super().data_received(data)
         self._expect_head()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP. This ends the request it came with: uvicorn would let that answer
+        too, on a connection that takes no second answer."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
     def on_response_complete(self) -> None:
         self._was_known = self.is_known  # the next request, perhaps here already, has its own scope
         super().on_response_complete()
