@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -41,3 +43,27 @@ def test_no_index_is_made_through_a_link_in_place_of_its_folder(tmp_path: Path) 
     with pytest.raises(UnusableIndex, match="is a link"):
         sqlite_file.open_file("/p")
     assert list(elsewhere.iterdir()) == []
+
+
+FULL = """
+import resource, sys
+from holdfast.memory import sqlite_file
+from holdfast.memory.errors import IndexFull
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    sqlite_file.open_file("/p", sys.argv[1])
+except IndexFull as error:
+    print(error.exit_code, error)
+"""
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize(("is_there", "room"), [(False, 0), (False, 40_000), (True, 4096)])
+def test_a_full_disk_is_called_full(tmp_path: Path, is_there: bool, room: int) -> None:
+    path = tmp_path / "index.db"
+    if is_there:
+        sqlite_file.open_file("/p", str(path)).close()
+    command = [sys.executable, "-c", FULL, str(path), str(room)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith(f"4 the disk of {path} is full"), ran.stdout

@@ -54,10 +54,17 @@ class IndexBusy(OfIndex):
 
 
 class UnusableIndex(OfIndex):
-    """The system refuses access to the file: permissions, a full disk, a missing disk."""
+    """The system refuses access to the file: permissions, a missing disk."""
 
     exit_code = 5
     hint = "HOLDFAST_HOME names another folder; holdfast doctor looks at this one"
+
+
+class IndexFull(OfIndex):
+    """The disk is full or fails. SQLite needs room for its log also to read."""
+
+    exit_code = 4
+    hint = "free some space and search again; nothing was lost"
 
 
 class NewerIndex(OfIndex):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from holdfast.memory import locations
-from holdfast.memory.errors import DamagedIndex, IndexBusy, NewerIndex, UnusableIndex
+from holdfast.memory.errors import DamagedIndex, IndexBusy, IndexFull, NewerIndex, UnusableIndex
 from holdfast.wire import log, places
 
 MARK = 0x401DFA5C
@@ -43,6 +43,7 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_by_place ON vectors (place);
 """
 _GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has this name
 
 
@@ -106,7 +107,8 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
             connection.execute("INSERT INTO about VALUES ('project', ?)", (project,))
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite may have rolled it back itself
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -154,11 +156,17 @@ def in_words(path: str) -> Iterator[None]:
             raise DamagedIndex(f"{path} is damaged: {error}", path) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise IndexBusy(f"{path} is in use: {error}") from error
+        if code in _NO_ROOM:
+            raise IndexFull(f"the disk of {path} is full or fails: {error}", path) from error
         if isinstance(error, sqlite3.ProgrammingError):
             raise  # a bug in our own code
         raise UnusableIndex(f"{path} cannot be used: {error}", path) from error
     except UnicodeEncodeError as error:
         raise UnusableIndex(f"{path} cannot be used: a name that is not UTF-8", path) from error
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise IndexFull(
+                f"the disk of {path} is full or fails: {error.strerror}", path
+            ) from error
         kind = DamagedIndex if error.errno in _NO_FILE else UnusableIndex
         raise kind(f"{path} cannot be used: {error.strerror or error}", path) from error
