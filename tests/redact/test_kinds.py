@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast.redact import find, redact, redact_answer, redact_named_values, use_patterns
 from holdfast.redact.hidden import visible
-from tests.redact.samples import INNOCENT, SECRETS, STAND_INS, drawn
+from tests.redact.samples import ALNUM, INNOCENT, SECRETS, STAND_INS, UPPER, drawn
 
 pytestmark = pytest.mark.requirement("X4")
 SETTINGS: dict[str, Callable[[str], str]] = {
@@ -59,6 +60,25 @@ def test_what_is_around_a_secret_stays_readable() -> None:
     assert redact(f'{{"password": "{word}"}}') == '{"password": "[redacted: password]"}'
     assert redact(f"?token={word}x9y8&page=2") == "?token=[redacted: token]&page=2"
     assert redact(f"DB_PASSWORD={word}\0HOME=/root\0").endswith("\0HOME=/root\0")
+
+
+@pytest.mark.parametrize("kind", ["gh|p_", "AK|IA", "sk|-ant-", "xo|xb-", "eyJ"])
+@pytest.mark.parametrize("before", ["%3D", "%253D", "=3D", r"\x3d", "--", "...", "_", "~", "user-"])
+def test_a_known_beginning_tells_wherever_it_stands_in_a_run(kind: str, before: str) -> None:
+    body = drawn(Random(5), 36, UPPER if kind == "AK|IA" else ALNUM)
+    end = f".{body}.{body}" if kind == "eyJ" else ""
+    token = f"{kind.replace('|', '')}{body}{end}"
+    assert body not in redact(f"see https://x.io/{before}{token} now")
+
+
+def test_what_an_address_encodes_is_read_as_a_server_reads_it() -> None:
+    word = "hunt" + "er2Q9z"
+    assert word not in redact(f"http://x.io/cb?next=%2Fapi%3Faccess_token%3D{word}x81%26page%3D1")
+    assert word not in redact(f"password%3D{word}&user=bob")
+    assert word not in redact(f"postgres%3A%2F%2Fbob%3A{word}%40db")
+    basic = base64.b64encode(f"bob:{word}".encode()).decode()
+    assert basic not in redact(f"Authorization%3A%20Basic%20{basic}")
+    assert word not in redact(f"postgres://bob:%20{word}%22@db")
 
 
 def test_json_is_still_json_afterwards() -> None:

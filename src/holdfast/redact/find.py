@@ -42,9 +42,11 @@ def use_patterns(patterns: Iterable[re.Pattern[str]]) -> None:
 
 def find(text: str) -> list[SecretFinding]:
     """Return the secrets of a text in order. They do not overlap."""
-    view = hidden.view(text)
-    findings = _search(hidden.without_escapes(view.text if view else text))
-    return merge_findings(map(view.in_text, findings) if view else findings)
+    findings: list[SecretFinding] = []
+    for view in hidden.views(text):
+        found = _search(hidden.without_escapes(view.text if view else text))
+        findings += map(view.in_text, found) if view else found
+    return merge_findings(findings)
 
 
 def _search(text: str) -> Iterator[SecretFinding]:

@@ -13,6 +13,7 @@ from holdfast.redact.finding import SecretFinding, compiled
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator
 
 # Controls but tab and line ends; formats and fillers of no width; half surrogates.
 _INVISIBLE = (
@@ -29,6 +30,9 @@ _SEQUENCE = (
 _HIDDEN = (
     rf"(?=[\\{_INVISIBLE}])(?:{_SEQUENCE}|\\{{1,8}}u(?P<letter>[0-9a-fA-F]{{4}})|[{_INVISIBLE}])"
 )
+# An address within an address is written so, also twice.
+_ENCODED = r"%(?:25){0,3}(?P<code>[2-7][0-9a-fA-F])"
+_NOT_ENCODED = r"(?m:^[^%\n]+$)"  # lines that need not be read twice
 _SPELLED = ("\\u", "\\x1b", "\\033")
 _PLAIN = bytes((9, 10, 13, *range(32, 127)))
 
@@ -39,12 +43,12 @@ class TextView:
 
     __slots__ = ("_spans", "_starts", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, pattern: str) -> None:
         parts: list[str] = []
         self._starts: list[int] = []
         self._spans: list[tuple[int, int]] = []
         at = length = 0
-        for match in compiled(_HIDDEN).finditer(text):
+        for match in compiled(pattern).finditer(text):
             start, end = match.span()
             for shown, span in ((text[at:start], (at, start)), (_shown(match), (start, end))):
                 if shown:
@@ -76,15 +80,18 @@ class TextView:
 
 def _shown(match: re.Match[str]) -> str:
     """Return what a reader sees of a match: the character that an escape stands for, or nothing."""
-    if match["letter"] is None:
+    if match.lastgroup is None:
         return "\n" if match[0] == "\0" else ""  # it separates variables
-    char = chr(int(match["letter"], 16))
+    char = chr(int(match[match.lastgroup], 16))
     return "" if compiled(f"[{_INVISIBLE}]").match(char) else char
 
 
-def view(text: str) -> TextView | None:
-    """Return what a reader sees of the text; nothing if that is the text itself."""
-    return TextView(text) if _has_hidden(text) else None
+def views(text: str) -> Iterator[TextView | None]:
+    """Yield what a reader sees of the text, nothing if that is the text itself, and what a server
+    reads of it. A password may have a blank there, so both count."""
+    yield TextView(text, _HIDDEN) if _has_hidden(text) else None
+    if "%" in text and compiled(_ENCODED).search(text):
+        yield TextView(text, f"{_NOT_ENCODED}|{_HIDDEN}|{_ENCODED}")
 
 
 def _has_hidden(text: str) -> bool:

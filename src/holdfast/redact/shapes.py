@@ -2,11 +2,13 @@
 password, recovery phrases.
 
 Tokens are long runs of a few characters. All runs of a text are found at once, and the first
-three characters of each are looked up.
+three characters of each are looked up. A beginning that tells by itself counts anywhere in a run.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.redact.finding import SecretFinding, compiled
@@ -19,8 +21,6 @@ from holdfast.redact.table import (
     SHAPES,
     TELLING_PARTS,
     TOKENS,
-    URL,
-    URL_SHAPES,
 )
 from holdfast.redact.value import (
     is_hex,
@@ -42,17 +42,16 @@ if TYPE_CHECKING:
 KEY = "private key"
 SHORTEST_RUN = 16  # no token is shorter
 SHORTEST_SHAPE = 34  # nor is any of RUN_SHAPES
-LEAST_UNKNOWN = 24  # nor is a token whose beginning is unknown
 LONGEST_KEY = 24_000  # an RSA key of 16,384 bits has 12,800 characters
 START_CHARS = 3
 TELLING_CHARS = 10
-_RUN = rf"[A-Za-z0-9_.~-]{{{SHORTEST_RUN},}}"
 _KINDS = bytes(
     ord("a") if code < 128 and (chr(code).isalnum() or chr(code) in "_.~-") else ord(" ")
     for code in range(256)
 )
 _LONG = b"a" * SHORTEST_RUN
 _UNKNOWN = rf"[_-](?P<part>{TELLING_PARTS}|{DOUBTFUL_PARTS})[_-](?P<body>[A-Za-z0-9]{{20,}})"
+_RANDOM = r"(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{10}"  # no name has it, and every token
 _ANY_SHAPE = "|".join(f"({pattern})" for _, pattern in RUN_SHAPES)
 _MARK = r"-----(BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _KEY_LINE = r"(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2}|[A-Z][\w-]{2,16}: .*|=\w{4}|)"
@@ -70,80 +69,83 @@ _CODES = (
     r"(?:recovery|backup)[ _-]?codes?\b[^\n:\[]{0,60}"
     rf"[:\[\n](?:{_BETWEEN})?((?:{_CODE}{_BETWEEN}){{1,20}}{_CODE})"
 )
-_STARTS: dict[str, list[Row]] = {}
 
 
-def _read_table() -> dict[str, list[Row]]:
-    """Sort the tokens by their first characters, for the first text with a long run."""
+@lru_cache(None)
+def _table() -> tuple[dict[str, list[Row]], str]:
+    """Return the tokens by their first characters, and the beginnings that count anywhere: what
+    looks like a hash stands behind any word, and mere letters in any picture."""
+    starts: dict[str, list[Row]] = {}
+    within = []
     for line in TOKENS.strip().split("\n"):
         kind, alphabet, least, beginnings = map(str.strip, line.split("|"))
         for one in beginnings.split():
-            _STARTS.setdefault(one[:START_CHARS], []).append((one, kind, alphabet, int(least)))
-    for rows in _STARTS.values():
+            starts.setdefault(one[:START_CHARS], []).append((one, kind, alphabet, int(least)))
+            if alphabet == "upper" or (alphabet != "hex" and not one.isalnum()):
+                within += [re.escape(one)] if len(one) > START_CHARS else []
+    for rows in starts.values():
         rows.sort(key=lambda row: -len(row[0]))  # `sk-ant-` before `sk-`
-    return _STARTS
+    return starts, "|".join(within)
 
 
 def scan(text: str) -> Iterator[SecretFinding]:
-    runs = _runs(text)
-    if runs:
-        starts = _STARTS or _read_table()
-        known = {run for run in runs if run[:START_CHARS] in starts or len(run) >= LEAST_UNKNOWN}
-        if any(map(_may_be_token, known)):
-            yield from _scan_runs(text)
+    yield from _scan_runs(text)
     for row in SHAPES:
         if row[1] in text:
             yield from _scan_shape(text, row)
-    if URL in text:
-        for row in URL_SHAPES:
-            if row[1] in text:
-                yield from _scan_shape(text, row)
     if "-----" in text:
         yield from _scan_keys(text)
 
 
-def _runs(text: str) -> list[str]:
-    """Return the long runs. Sixteen equal bytes are found in a third of the time of a pattern."""
-    data = text.encode("utf-8", "surrogatepass")
-    kinds = data.translate(_KINDS)
-    runs: list[str] = []
+def _runs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the long runs begin and end. Sixteen equal bytes are found in a third of the time
+    of a pattern."""
+    kinds = text.encode("latin-1", "replace").translate(_KINDS) + b" "
     at = kinds.find(_LONG)
     while at >= 0:
         end = kinds.find(b" ", at)
-        end = end if end >= 0 else len(kinds)
-        runs.append(data[at:end].decode())
+        yield at, end
         at = kinds.find(_LONG, end)
-    return runs
-
-
-def _may_be_token(run: str) -> bool:
-    rows = _STARTS.get(run[:START_CHARS], ())
-    return any(run.startswith(row[0]) for row in rows) or _kind_of_run(run.rstrip(".")) != ""
 
 
 def _scan_runs(text: str) -> Iterator[SecretFinding]:
     done = 0
-    for match in compiled(_RUN).finditer(text):
-        start, run = match.start(), match[0].rstrip(".")
-        if start < done:
-            continue
-        for beginning, kind, alphabet, least in _STARTS.get(run[:START_CHARS], ()):
-            if run.startswith(beginning):
-                pattern = f"{ALPHABETS[alphabet]}{{{least},}}+"
-                body = compiled(pattern).match(text, start + len(beginning))
-                if body:
-                    done = body.end()  # also of what is refused: a run is read once
-                    if _is_body(beginning, body[0], alphabet):
-                        end = body.start() + len(body[0].rstrip(".:"))
-                        yield SecretFinding(kind, start, end)
-                        break
-        else:
-            kind = _kind_of_run(run)
-            if kind:
-                yield SecretFinding(kind, start, start + len(run))
+    for start, end in _runs(text):
+        run = text[start:end].rstrip(".")
+        for at in _places(run):
+            token = _token(text, start + at, is_within=at > 0) if start + at >= done else None
+            done = token.end if token else done  # also of what is refused: a run is read once
+            if token and token.kind:
+                yield token
+        kind = _kind_of_run(run) if done <= start else ""
+        if kind:
+            yield SecretFinding(kind, start, start + len(run))
 
 
-def _is_body(beginning: str, body: str, alphabet: str) -> bool:
+def _places(run: str) -> Iterator[int]:
+    """Yield where the beginning of a token may stand in a run."""
+    starts, within = _table()
+    if run[:START_CHARS] in starts:
+        yield 0
+    if compiled(_RANDOM).search(run):
+        yield from (match.start() for match in compiled(within).finditer(run, 1))
+
+
+def _token(text: str, start: int, *, is_within: bool) -> SecretFinding | None:
+    """Return the token that begins here, without a kind if no machine made it."""
+    for beginning, kind, alphabet, least in _table()[0].get(text[start : start + START_CHARS], ()):
+        if text.startswith(beginning, start):
+            pattern = f"{ALPHABETS[alphabet]}{{{least},}}+"
+            body = compiled(pattern).match(text, start + len(beginning))
+            if body:
+                kind = kind if _is_body(beginning, body[0], alphabet, is_within=is_within) else ""
+                return SecretFinding(kind, start, body.start() + len(body[0].rstrip(".:")))
+    return None
+
+
+def _is_body(beginning: str, body: str, alphabet: str, *, is_within: bool) -> bool:
+    if is_within and is_hex(body.partition(".")[0]):
+        return False
     if alphabet in ("hex", "upper"):
         return not is_masked(body)
     if len(beginning) >= TELLING_CHARS:  # no name begins so
@@ -176,7 +178,7 @@ JUDGES: dict[str, Callable[[str], bool]] = {
 def _scan_shape(text: str, row: Shape) -> Iterator[SecretFinding]:
     kind, _, pattern, judge = row
     for match in compiled(pattern).finditer(text):
-        if JUDGES[judge](match[1]):
+        if match[1] and JUDGES[judge](match[1]):
             yield SecretFinding(kind, *match.span(1))
 
 

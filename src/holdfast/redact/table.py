@@ -115,7 +115,6 @@ DOUBTFUL_PARTS = "live|prod|production|api|private"
 PUBLIC_STARTS = ("pk", "pub", "price", "prod", "acct", "cus", "cs_", "org", "user", "sub", "test")
 # Shapes that are one long run of letters, digits, `_`, `.`, `~` and `-`.
 RUN_SHAPES = (
-    ("jwt", r"eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){0,3}"),
     ("discord token", r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,64}"),
     ("mapbox token", r"sk\.eyJ[\w-]{20,}\.[\w-]{16,}"),
     ("mailchimp key", r"[0-9a-f]{32}-us[0-9]{1,2}"),
@@ -137,6 +136,8 @@ RUN_SHAPES = (
 # the secret. Each text costs 0.5 ms per MB; a pattern begins with plain letters, which is fast to
 # search for, and is bounded, so that no text takes more than linear time.
 SHAPES = (
+    ("jwt", "eyJ",  # not the public one of a map; a run is read once
+     r"pk\.eyJ[\w.-]*+|(eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]+){0,3})|eyJ[\w-]*+", ""),
     ("aws secret key", "AKIA",
      r"AKIA[A-Z0-9]{16}[\s,:;|/\"']{1,12}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])", "random"),
     ("telegram token", ":AA", r"(?<=[0-9]{8}):(AA[\w-]{33,64})", "random"),
@@ -150,9 +151,6 @@ SHAPES = (
     ("password", "IDENTIFIED BY", r"IDENTIFIED BY[ \t]{1,4}[\"']([^\s\"']{1,255})", "set"),
     ("password", ":5432:",  # a line of `.pgpass`
      r":5432:[\w*-]{1,64}:[\w*.@-]{1,64}:([^\s:\"']{4,128})", "password"),
-)  # fmt: skip
-URL = "://"  # must occur for the next ones
-URL_SHAPES = (
     ("password", "@",
      r"://[^\s/:@\"'`<>\[\](){},]{0,128}:([^\s\"'`<>/]{1,256})@(?=[\w.\[$-])", "set"),
     ("password", "@",  # with a slash in it; a number before the slash is a port
