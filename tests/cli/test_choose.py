@@ -385,9 +385,12 @@ def test_compactions_before_the_first_hook_are_counted_and_the_steps_are_not_pro
 ) -> None:
     monkeypatch.chdir(tmp_path)
     steps = [an_answer(50_000 + 5_000 * nr, id=f"m{nr}") for nr in range(4)]
-    _client_s("cccc3333", tmp_path, a_prompt("Mend it."), a_boundary(), a_summary("Done."), *steps)
+    lines = (a_prompt("Mend it."), a_boundary(), a_summary("Done."), *steps)
+    path = _client_s("cccc3333", tmp_path, *lines)
     assert _json("status", "cccc")["compactions"] == 1
     assert "if the session is still running or is resumed" in _left("status", "cccc")
+    fire("PostToolUse", path, session="cccc3333")
+    assert _json("status", "cccc")["compactions"] == 1
 
 
 @pytest.mark.requirement("U3")

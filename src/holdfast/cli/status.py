@@ -29,7 +29,7 @@ from holdfast.transcript import Unreadable, lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
 from holdfast.window import alert_texts, health, history, make_mark, view
-from holdfast.window.cleared import cleared_results
+from holdfast.window.cleared import read_compactions
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
@@ -123,9 +123,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     from holdfast.window import stop_guard
 
     values = report(chosen)
-    if values["running"] is None and chosen.state.transcript:
-        values["compactions"] = _count_in_file(chosen.state)
-    values["microcompactions"] = cleared_results(chosen.state)
+    values["compactions"], values["microcompactions"] = read_compactions(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
     against = stop_objections.find_objections(
         state,
@@ -145,14 +143,6 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
         "reason": stop_guard.judge(against, console_command()) or None,
     }
     return values
-
-
-def _count_in_file(state: State) -> int:
-    """Count the compactions in the transcript, where no hook has recorded them."""
-    try:
-        return lookup.compactions(Path(state.transcript), sidechain=bool(state.agent_id)).count
-    except OSError:  # deleted meanwhile
-        return state.compactions
 
 
 def _is_guarded(state: State) -> bool:

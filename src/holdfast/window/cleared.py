@@ -1,4 +1,5 @@
-"""Tool results that a microcompaction dropped from the window; the transcript still has them."""
+"""How often a window was compacted, and the tool results that a microcompaction dropped from it;
+the transcript still has them."""
 
 from __future__ import annotations
 
@@ -31,9 +32,10 @@ def name_call(use: ToolUse) -> str:
     return f"{use.name} {redact(first[:LONGEST_ARGUMENT])[:CALL_CHARS]}".strip()
 
 
-def cleared_results(state: State) -> dict[str, Any]:
-    """Return how often results were cleared, how many tokens, and which results:
-    `holdfast search --expand ID` shows each."""
+def read_compactions(state: State) -> tuple[int, dict[str, Any]]:
+    """Count the compactions, which hooks did not see in a session from before the installation.
+    Also return how often results were cleared, how many tokens, and which results: `holdfast
+    search --expand ID` shows each."""
     transcript = Path(state.transcript)
     try:
         freed = lookup.compactions(transcript, sidechain=bool(state.agent_id))
@@ -41,7 +43,7 @@ def cleared_results(state: State) -> dict[str, Any]:
         found = list(lookup.find_calls(transcript, ids)) if ids else []
     except (OSError, ValueError):
         freed, ids, found = lookup.Compactions(), [], []
-    return {
+    return max(freed.count, state.compactions), {
         "count": len(freed.thinned),
         "saved_tokens": sum(one.saved_tokens for one in freed.thinned),
         "cleared_tool_use_ids": ids,

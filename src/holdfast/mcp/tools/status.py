@@ -10,7 +10,7 @@ from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, health, view, windows
-from holdfast.window.cleared import cleared_results
+from holdfast.window.cleared import read_compactions
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
 FIELDS = (
@@ -42,7 +42,8 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
     seen = view.of_transcript(state, settings, now_ms, folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     fields: dict[str, Any] = {name: found[name] for name in FIELDS}
-    if gone := cleared_results(state)["cleared"]:
+    fields["compactions"], microcompactions = read_compactions(state)
+    if gone := microcompactions["cleared"]:
         fields["cleared_results"] = gone[-MAX_CLEARED:]
     if asked.task_tokens:
         fields["task"] = health.describe_fit(found, asked.task_tokens)
