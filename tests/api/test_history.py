@@ -15,10 +15,13 @@ from holdfast.hub.ingest import past
 from holdfast.hub.ingest.background import tidy
 from holdfast.hub.ingest.sync import read_positions, sync
 from holdfast.hub.store.store import Store
+from holdfast.window import state as states
+from holdfast.window.state import State
 from holdfast.wire import places
 from tests.archive.sessions import session_path
 from tests.builders import SONNET, a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.contracts.session_script import ScriptedSession
+from tests.hot.hooks import fire
 from tests.waiting import until
 
 RULE = "Never write into the gauge archive, only into tide_tables"
@@ -106,6 +109,9 @@ def test_what_the_last_summaries_left_out_is_told_and_leads_to_the_same_numbers(
     counts = {name: row[name] for name in ("items", "not_found", "restored")}
     assert row["is_read"] and page["counts"] == counts and counts["not_found"] == 1
     assert [item["text"] for item in page["items"] if not item["is_found"]] != []
+    today = api.get("/api/today", params={"since": "1970-01-01T00:00:00Z"}).json()
+    assert (today["given"], today["restored"]) == (0, row["restored"])  # would be
+    assert not row["was_given"] and row["restored"] > 0
 
 
 @pytest.mark.requirement("U5")
@@ -212,11 +218,27 @@ def test_a_transcript_that_cannot_be_read_is_listed_and_stops_no_other(
 
 
 @pytest.mark.requirement("U5")
+def test_nothing_is_well_where_no_hook_is_installed(api: TestClient, tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s1.jsonl", a_prompt("Mend it."), an_answer(60_000))
+    Path(places.window("s1")).mkdir(parents=True, mode=0o700)
+    states.save(places.window("s1"), State(session_id="s1", transcript=str(path)))
+    found = api.get("/api/machine").json()
+    words = "no hook of Holdfast is installed; run `holdfast install`"
+    assert (found["level"], found["worst"]) == ("warn", words)
+    assert (found["hooks"]["installed"], found["hooks"]["sessions"]) == (False, 0)
+    fire("PostToolUse", path, session="s2")
+    assert api.get("/api/machine").json()["hooks"]["sessions"] == 1
+
+
+@pytest.mark.requirement("U5")
 def test_how_holdfast_is_names_the_worst_and_what_the_disk_holds(
     api: TestClient, store: Store
 ) -> None:
     Path(places.home(), "backups").mkdir(parents=True)
     Path(places.home(), "backups", "one").write_bytes(b"x" * 5_000)
+    settings = Path(places.user_home(), ".claude", "settings.json")
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text('{"hooks": "python3 /x/holdfast/hook/__main__.py"}')
     found = api.get("/api/machine").json()
     assert {"kind": "backups", "bytes": 5_000, "files": 1} in found["disk"]
     assert (found["level"], found["worst"]) == ("warn", "nobody watches the sessions")

@@ -166,6 +166,7 @@ def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
     found = api.get("/api/today").json()
     assert (found["live_windows"], found["compactions"]) == (1, 1)
     assert (found["checked"], found["not_found"], found["restored"]) == (1, 5, 4)
+    assert found["given"] == 1
     assert (found["checkpoints"], found["checkpoints_changed"]) == (1, 0)
     path = Path(made["path"])
     path.write_text(path.read_text() + "\n")

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from holdfast.budget import operations
+from holdfast.events.session_start import OUR_HOOK
 from holdfast.events.summary_report import compaction_report
 from holdfast.events.take_checkpoint import take
 from holdfast.events.window_brief import compose_brief
@@ -132,6 +133,7 @@ def tell(home: Path) -> dict[str, str]:
     quiet = [*_others(home)]
     settings = home / ".holdfast" / "settings.toml"
     settings.write_text('zone_orange = 0.7\ncheck_interval = "often"\n')
+    (home / ".claude" / "settings.json").write_text(f'{{"hooks": "{OUR_HOOK.decode()}"}}')
     (home / "atlas" / ".holdfast").mkdir(exist_ok=True)
     (home / "atlas" / ".holdfast" / "settings.toml").write_text("zone_orange = 0.8\n")
     store = Store.open(a_url(home / ".holdfast" / "holdfast.db"))

@@ -283,6 +283,7 @@ export interface Today {
   live_windows: number;
   compactions: number;
   checked: number;
+  given: number;
   not_found: number;
   restored: number;
   checkpoints: number;
@@ -390,6 +391,7 @@ export interface HistorySession {
 }
 
 export interface HookState {
+  installed: boolean;
   last_at: string | null;
   last_event: string | null;
   sessions: number;

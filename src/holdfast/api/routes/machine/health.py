@@ -16,7 +16,10 @@ from holdfast.api.database import Db
 from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.api.routes.machine.files import read_files
 from holdfast.archive import transcripts as archived
+from holdfast.client.agents import AGENTS
+from holdfast.client.settings_files import config_folder
 from holdfast.events import history
+from holdfast.events.session_start import OUR_HOOK
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest import set_aside
@@ -53,8 +56,10 @@ class DiskUse(ApiAnswer):
 
 
 class HookState(ApiAnswer):
-    """`errors`: lines of the log of the last day."""
+    """`installed`: a settings file or a plugin runs hooks, for the user or in a known project.
+    `sessions`: in how many a hook ran in the last day. `errors`: lines of the log of that day."""
 
+    installed: bool
     last_at: str | None
     last_event: str | None
     sessions: int
@@ -153,6 +158,8 @@ def _worst(found: dict[str, Any], *, failed_write: bool) -> tuple[str, str]:
         return "bad", f"sessions are shown {found['ingest_lag_ms'] // 60_000} min late"
     if found["errors"]:
         return "warn", f"{counted(found['hooks']['errors'], 'error')} in the log since yesterday"
+    if not found["hooks"]["installed"]:
+        return "warn", "no hook of Holdfast is installed; run `holdfast install`"
     if slips := settings_load.load().errors:
         return "warn", f"{counted(len(slips), 'setting')} not used"
     if found["skipped_lines"] > MOST_SKIPPED * found["lines"]:
@@ -194,15 +201,42 @@ def _size(path: str) -> int:
 
 
 def _hooks() -> dict[str, Any]:
-    """When a hook last reported, of the windows of the last day."""
-    recent = list(all_windows(row_times.now_ms() - DAY_MS))
-    lines = (line for folder, _ in recent for line in spool.recent(folder))
-    last = max(lines, key=lambda line: line.ms, default=None)
+    """Which hooks ran in the last day; the watcher keeps windows of sessions without hooks, too."""
+    since = row_times.now_ms() - DAY_MS
+    ran = [
+        (state.session_id, line)
+        for folder, state in all_windows(since)
+        for line in spool.recent(folder)
+        if line.ms >= since
+    ]
+    last = max((line for _, line in ran), key=lambda line: line.ms, default=None)
     return {
+        "installed": _are_installed(),
         "last_at": row_times.to_iso(last.ms) if last else None,
         "last_event": last.event if last else None,
-        "sessions": len({state.session_id for _, state in recent}),
+        "sessions": len({session for session, _ in ran}),
     }
+
+
+def _are_installed() -> bool:
+    projects = sorted({"", *(state.project for _, state in all_windows(0))})
+    files = [
+        (path, OUR_HOOK)
+        for agent in AGENTS
+        for project in projects
+        for path in agent.files_with_hooks(project, os.environ)
+    ]
+    register = Path(config_folder(os.environ), "plugins", "installed_plugins.json")
+    files.append((register, b'"holdfast@'))
+    plugins = any(agent.plugin_hooks("holdfast", os.environ) for agent in AGENTS)
+    return plugins or any(_holds(path, sign) for path, sign in files)
+
+
+def _holds(path: Path, sign: bytes) -> bool:
+    try:
+        return path.is_file() and sign in path.read_bytes()
+    except OSError:
+        return False
 
 
 def _errors() -> list[dict[str, str]]:

@@ -25,13 +25,15 @@ MOST_VERIFIED = 300  # the newest: one takes about a millisecond
 
 
 class DayTotals(ApiAnswer):
-    """`not_found` and `restored` are sums over the `checked` summaries, those that were compared;
+    """`not_found` and `restored` are sums over the `checked` summaries, those that were compared.
+    `given`: of how many the model got a brief. If of none, `restored` is what would have been;
     `checkpoints_changed`: files of this machine that are no longer what was saved."""
 
     since: str
     live_windows: int
     compactions: int
     checked: int
+    given: int
     not_found: int
     restored: int
     checkpoints: int
@@ -66,10 +68,14 @@ def _compactions(connection: Connection, since_ms: int, project_id: str | None) 
     checked = [
         count for count in counts_of(connection, page.rows) if count["not_found"] is not None
     ]
-    given = sum(one["restored"] or 0 for one in checked if one["was_given"])
-    missing = sum(one["not_found"] for one in checked)
-    counts = {"compactions": page.total, "checked": len(checked)}
-    return {**counts, "not_found": missing, "restored": given}
+    given = [count for count in checked if count["was_given"]]
+    return {
+        "compactions": page.total,
+        "checked": len(checked),
+        "given": len(given),
+        "not_found": sum(one["not_found"] for one in checked),
+        "restored": sum(one["restored"] or 0 for one in given or checked),
+    }
 
 
 def _count_changed(since_ms: int, project_id: str | None) -> int:
