@@ -44,6 +44,32 @@ test("red and orange come first, then the fewest steps that are shown", async ()
   );
 });
 
+test("windows far from full are ordered by their steps, too", async () => {
+  const { compactsNext, stepsLeft } = await load("windows");
+  const rows = [360, 316, 621, 63, 142].map((left) => steps(left - 10, left + 10));
+  const order = rows.sort(compactsNext).map((one) => one.ops_left);
+  assert.deepEqual(order, [63, 142, 316, 360, 621]);
+  assert.notEqual(stepsLeft(rows[0]), stepsLeft(rows[1]));
+});
+
+test("a red window says how many steps are left, however wide the range", async () => {
+  const { forecast, timeLeft } = await load("windows");
+  const red = window({ zone: "red", ops_left: 6, ops_left_low: 0, ops_left_high: 15 });
+  assert.equal(forecast(red), "about 6 steps left");
+  assert.equal(timeLeft({ ...red, pace_ms: 30_000 }, false, NOW), "3 min");
+});
+
+test("large numbers change their unit where their digits do", async () => {
+  const { short } = await load("format");
+  assert.deepEqual([1_446_860_000, 999_999, 12_340_000, 999_999_999, 9_400].map(short), [
+    "1.45B",
+    "1.00M",
+    "12.34M",
+    "1.00B",
+    "9.4K",
+  ]);
+});
+
 test("the same number is shown as in the terminal", async () => {
   const { duration, stepsLeft, timeLeft } = await load("windows");
   assert.equal(stepsLeft(steps(9, 17)), "about 13 steps");

@@ -3,7 +3,7 @@ import { defineConfig } from "vite";
 
 export default defineConfig({
   base: "./", // the page works behind any prefix
-  plugins: [svelte()],
+  plugins: [svelte({ compilerOptions: { cssHash: ({ name }) => name } })],
   build: {
     outDir: "../src/holdfast/api/dashboard",
     emptyOutDir: true,
@@ -12,5 +12,10 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     target: "es2022",
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: "shared", test: /svelte|lib|parts/, minShareCount: 2 }] },
+      },
+    },
   },
 });

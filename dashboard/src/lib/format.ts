@@ -42,7 +42,8 @@ export function short(value: number | null | undefined): string {
   const size = Math.abs(value);
   if (size < 1_000) return String(Math.round(value));
   if (size < 10_000) return `${(value / 1_000).toFixed(1)}K`;
-  return size < 1_000_000 ? `${Math.round(value / 1_000)}K` : `${(value / 1_000_000).toFixed(2)}M`;
+  if (size < 999_500) return `${Math.round(value / 1_000)}K`;
+  return size < 999_995_000 ? `${(value / 1e6).toFixed(2)}M` : `${(value / 1e9).toFixed(2)}B`;
 }
 
 export function percent(ratio: number | null | undefined, digits = 1): string {
