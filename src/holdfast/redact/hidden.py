@@ -32,7 +32,7 @@ _HIDDEN = (
 )
 # An address within an address is written so, also twice.
 _ENCODED = r"%(?:25){0,3}(?P<code>[2-7][0-9a-fA-F])"
-_NOT_ENCODED = r"(?m:^[^%\n]+$)"  # lines that need not be read twice
+_NOT_ENCODED = r"(?m:^[^%]+$)"  # lines that need not be read twice
 _SPELLED = ("\\u", "\\x1b", "\\033")
 _PLAIN = bytes((9, 10, 13, *range(32, 127)))
 
