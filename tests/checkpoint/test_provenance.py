@@ -111,6 +111,20 @@ def test_notes_that_are_no_file_make_nothing_ours_and_cost_no_checkpoint(
     assert other.read_text() == "mine\n"
 
 
+@pytest.mark.requirement("X4", "X6")
+def test_nothing_is_written_through_a_link_in_place_of_our_folder_of_checkpoints(
+    project: Path, tmp_path: Path
+) -> None:
+    elsewhere, ours = tmp_path / "elsewhere", Path(provenance.path()).parent
+    elsewhere.mkdir()
+    ours.parent.mkdir(parents=True, exist_ok=True)
+    ours.symlink_to(elsewhere)
+    kept = _kept(project, 0, "mine")
+    assert verify(kept.path).ok
+    assert any("not noted" in note for note in kept.notes)
+    assert list(elsewhere.iterdir()) == []
+
+
 @pytest.mark.requirement("B7", "B8")
 def test_a_shipped_one_can_be_loaded_and_is_labelled(
     project: Path, monkeypatch: pytest.MonkeyPatch

@@ -26,8 +26,8 @@ def record(content_hash: str) -> str:
     """Record on disk that this machine makes this checkpoint, before the file gets its name. Return
     why nothing could be recorded, or an empty text: a checkpoint matters more than its record."""
     try:
-        places.make_folder(folders.root())
-        places.append(path(), f"{content_hash}\n".encode())
+        with folders.enter(folders.home_folder()):  # makes it, and refuses a link in its place
+            places.append(path(), f"{content_hash}\n".encode())
         fd = places.open_regular(path())
         try:
             places.flush_to_disk(fd)
