@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.client.sample_payloads import make_payload
-from holdfast.setup.wiring import hook_table
+from holdfast.setup.wiring import hook_table, status_line
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire
 
@@ -117,7 +117,14 @@ def test_the_plugin_says_when_settings_of_the_same_agent_run_the_hooks_too(
     settings = own_home / file
     settings.parent.mkdir()
     here = {"CLAUDE_PLUGIN_ROOT": str(tmp_path)}
-    for written, told in (("{}", False), (json.dumps({"hooks": hook_table()}), True)):
+    only_status_line = json.dumps({"statusLine": status_line()})
+    hooks_too = json.dumps({"hooks": hook_table()})
+    for written, told in (
+        ("{}", False),
+        ("{", False),
+        (only_status_line, False),
+        (hooks_too, True),
+    ):
         settings.write_text(written)
         from_plugin = fire("SessionStart", tmp_path / transcript, environ=here)
         assert ("installed twice" in str(from_plugin)) is told

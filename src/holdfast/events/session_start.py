@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from holdfast.client import hook_outputs
 from holdfast.events import printed_brief, record_session
@@ -12,6 +13,9 @@ from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, places, scan
 from holdfast.wire.errors import describe
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # A model that was told to make the folder writable would have changed its permissions itself.
 GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
@@ -74,9 +78,20 @@ def _runs_twice(project: str, transcript: str) -> str:
 
     agent = agents.agent_of(transcript)
     for path in agent.files_with_hooks(project, os.environ):
-        if path.is_file() and OUR_HOOK in path.read_bytes():
+        if OUR_HOOK in _hooks_of(path):
             return TWICE.format(path=path, option=agent.option, plugin_command=agent.plugin_command)
     return ""
+
+
+def _hooks_of(path: Path) -> bytes:
+    """The hooks in a file of settings: a status line of ours beside the plugin is no hook."""
+    import json  # only the plugin needs it here
+
+    try:
+        settings = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return b""  # the client cannot read it either
+    return json.dumps(settings.get("hooks")).encode() if isinstance(settings, dict) else b""
 
 
 def _ask_settings(state: State, now_ms: int) -> None:
