@@ -122,12 +122,38 @@ def test_a_build_that_fails_is_announced_and_reported_once(plugin: Path, own_hom
     told = message(launch(plugin, own_home, "environment", "tell"))
     assert str(known["words"]) in told
     assert "still restores your words" in told
-    for word in ("tell", "start", "tell"):
-        assert launch(plugin, own_home, "environment", word).stdout == ""
+    assert launch(plugin, own_home, "environment", "tell").stdout == ""
     assert not [path for path in data.glob("env-*") if path.is_dir()]
     refused = launch(plugin, own_home, "status")
     assert refused.returncode == 1
     assert str(known["words"]) in refused.stderr
+    assert refused.stderr.startswith("Holdfast could not build its environment")
+
+
+def test_a_session_after_a_failed_build_tries_again_at_once_and_says_so(
+    plugin: Path, own_home: Path
+) -> None:
+    data = own_home / "data of plugins"
+    launch(plugin, own_home, "environment", "start")
+    failed = until_built(data)
+    log = data / "environment.log"
+    ways = log.read_text().count("'venv'")
+    again = message(launch(plugin, own_home, "environment", "start"))
+    assert "builds it again now" in again
+    assert str(failed["words"]) in again
+    until_built(data)
+    assert log.read_text().count("'venv'") == 2 * ways
+
+
+def test_a_failed_build_is_reported_with_its_cause(plugin: Path, own_home: Path) -> None:
+    data = own_home / "data of plugins"
+    refusing = {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:1/simple"}
+    refusing |= {"PIP_RETRIES": "1", "PIP_CONFIG_FILE": os.devnull}
+    launch(plugin, own_home, "environment", "start", more=refusing)
+    until_built(data)
+    told = message(launch(plugin, own_home, "environment", "tell"))
+    assert "Connection refused" in told
+    assert "No matching distribution found" in told
 
 
 def test_sessions_that_start_at_once_build_and_announce_once(plugin: Path, own_home: Path) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 BUILD_SECONDS = 1_200
-RETRY_SECONDS = 600
+QUOTED = 200  # characters of a line that names the cause of a failure
 LOCK, WHEELS = "requirements.lock", "wheels"
 IN_USE, LINK = "in-use", "environment"
 
@@ -36,7 +36,11 @@ ENDED = (
 )
 FAILED = (
     "Holdfast could not build its environment: {words}. It still restores your words after a "
-    "compaction; its commands, search and the dashboard are missing. A new session tries again; "
+    "compaction; its commands, search and the dashboard are missing. A new session tries again at "
+    "once; details are in {log}."
+)
+AGAIN = (
+    "Holdfast's environment is still missing{why}. It builds it again now, in the background; "
     "details are in {log}."
 )
 NOT_BUILT = "its environment is not built yet; a session that starts builds it in the background"
@@ -49,7 +53,7 @@ def main(arguments: list[str]) -> None:
     if word == "missing":
         known = state(data)
         has_failed = known.get("state") == "failed"
-        sys.exit(f"holdfast: {_failure(data, known) if has_failed else NOT_BUILT}")
+        sys.exit(_failure(data, known) if has_failed else f"holdfast: {NOT_BUILT}")
     message = start(root, data, home) if word == "start" else ""
     message = message or tell(root, data)
     if message:
@@ -88,9 +92,6 @@ def start(root: Path, data: Path, home: Path) -> str:
             remove_unused(data, but=name)
             return ""
         known = state(data)
-        is_same = known.get("name") == name
-        if is_same and known["state"] == "failed" and time.time() - known["at"] < RETRY_SECONDS:
-            return ""
         _save(data, name, "building")
         subprocess.Popen(
             [sys.executable, "-I", "-S", __file__, "build", str(root), str(data), str(home)],
@@ -100,8 +101,9 @@ def start(root: Path, data: Path, home: Path) -> str:
             start_new_session=True,
             pass_fds=[lock.fileno()],  # it holds the lock until it ends
         )
-    if is_same:
-        return ""  # it was announced before the first try
+    if known.get("name") == name:
+        why = f" ({known['words']})" if known["words"] else ""
+        return AGAIN.format(why=why, log=data / "environment.log")
     count = sum(line[:1].isalnum() for line in (root / LOCK).read_text().splitlines())
     return BEGINS.format(count=count, data=data)
 
@@ -181,8 +183,14 @@ def _run(command: list[str], deadline: float) -> None:
     sys.stdout.flush()
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        errors = [line for line in lines if "error" in line.lower()]
-        raise OSError((errors or lines or [f"exit code {done.returncode}"])[-1][:200])
+        raise OSError(_ends_of(lines) or f"exit code {done.returncode}")
+
+
+def _ends_of(lines: list[str]) -> str:
+    """The first and the last line: pip names the cause first, uv last. A long line names it at
+    its end."""
+    ends = dict.fromkeys([*lines[:1], *lines[-1:]])
+    return " … ".join(line if len(line) <= QUOTED else f"…{line[-QUOTED:]}" for line in ends)
 
 
 def remove_unused(data: Path, but: str) -> None:
