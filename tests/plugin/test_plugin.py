@@ -156,6 +156,26 @@ def test_a_failed_build_is_reported_with_its_cause(plugin: Path, own_home: Path)
     assert "No matching distribution found" in told
 
 
+def test_without_its_environment_the_server_answers_and_has_no_tools(
+    plugin: Path, own_home: Path
+) -> None:
+    questions: list[dict[str, object]] = [
+        {"method": "initialize", "params": {"protocolVersion": "2025-06-18"}, "id": 1},
+        {"method": "notifications/initialized"},
+        {"method": "tools/list", "id": 2},
+        {"method": "tools/call", "params": {"name": "recall", "arguments": {}}, "id": 3},
+    ]
+    sent = b"".join(json.dumps({"jsonrpc": "2.0", **one}).encode() + b"\n" for one in questions)
+    done = launch(plugin, own_home, "mcp", sent=sent + b"no JSON\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    greeting, listed, called, broken = map(json.loads, done.stdout.splitlines())
+    assert greeting["result"]["protocolVersion"] == "2025-06-18"
+    assert "from the next session on" in greeting["result"]["instructions"]
+    assert listed["result"]["tools"] == []
+    assert "error" in called
+    assert "error" in broken
+
+
 def test_sessions_that_start_at_once_build_and_announce_once(plugin: Path, own_home: Path) -> None:
     data = own_home / "data of plugins"
     with ThreadPoolExecutor() as pool:

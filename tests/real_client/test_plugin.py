@@ -64,7 +64,8 @@ def test_after_it_was_removed_nothing_of_it_is_left(
     left = {path for path in stage.home.rglob("*") if path.is_file()}
     mine = (stage.holdfast_home, stage.home / "trial", stage.home / ".claude" / "projects")
     client_folder = stage.home / ".claude"  # it empties these two itself
-    kept = (client_folder / "plugins" / "cache", client_folder / "backups")
+    logs = stage.home / ".cache" / "claude-cli-nodejs"  # its own: what a server answered to it
+    kept = (client_folder / "plugins" / "cache", client_folder / "backups", logs)
     others = {path for path in left if not any(map(path.is_relative_to, (*mine, *kept)))}
     assert not [path for path in others if b'"holdfast' in path.read_bytes()]
     data = stage.home / ".claude" / "plugins" / "data"
