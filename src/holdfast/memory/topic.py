@@ -43,7 +43,7 @@ class Unfit(HoldfastError):
     exit_code = 2
 
 
-class IndexFull(HoldfastError):
+class TopicIndexFull(HoldfastError):
     """The index of the folder is full."""
 
     exit_code = 3

@@ -18,10 +18,10 @@ from holdfast.memory import topic, topic_folder
 from holdfast.memory.topic import (
     TYPES,
     Ambiguous,
-    IndexFull,
     MemoryTopic,
     NoSuchTopic,
     NotOurTopic,
+    TopicIndexFull,
     Unfit,
 )
 from holdfast.redact import redact
@@ -220,7 +220,7 @@ def _point(path: Path, new: MemoryTopic, old: MemoryTopic | None) -> None:
             return data
         longer = index.put(new.file, topic.pointer(new))
         if len(longer.splitlines()) > MOST_LINES or len(longer) > MOST_BYTES:
-            raise IndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
+            raise TopicIndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
         return longer
 
     topic_folder.swap(path, NAME, changed)
