@@ -35,7 +35,6 @@ ABOUT_STORES = tuple(
     str(Path(__file__).parent / name)
     for name in (
         "api",
-        "board/test_by_kind.py",
         "contracts",
         "docs/test_limits.py",
         "mcp/test_background.py",

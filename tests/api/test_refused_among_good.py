@@ -72,8 +72,6 @@ def _good(api: TestClient, round_: int) -> list[Response]:
     made.append(api.post("/api/blocking", json={"blocked_by": agent, "blocked_agent": session}))
     claim = {"project_id": project, "agent_id": agent, "work": "w"}
     made.append(api.post("/api/claims", json=claim))
-    tracked = {"agent_id": agent, "session_id": session, "tool_name": "Edit", "input_size": 9}
-    made.append(api.post("/api/tokens/track", json=tracked))
     made.append(api.post("/api/compact/save", json={"session_id": session}))
     restore = {"session_id": session, "agent_id": agent}
     made.append(api.post("/api/compact/restore", json=restore))

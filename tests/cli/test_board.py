@@ -100,12 +100,11 @@ def test_an_unknown_topic_is_refused_with_those_there_are(monkeypatch: pytest.Mo
 def test_whoever_posts_is_told_at_once_who_hears_it(tmp_path: Path) -> None:
     session = "0f3c2b1a-0000-4000-8000-000000000001"
     _window(session, project=tmp_path)
-    _window(session, "a1", "frontend", project=tmp_path)
+    _window(session, "a1", project=tmp_path)
     post = ("post", "workflow.progress", "half done", "--to")
     assert "delivered by the session's next hook" in _ok(*post, session)
     assert f"posted to {session};" in _ok(*post, session[:8]), "the start of an id will do"
     assert "delivered when the subagent ends" in _ok(*post, "a1")
-    assert "delivered to one of 1 at work as frontend" in _ok(*post, "frontend")
     assert "no agent at work on this machine" in _ok(*post, "backend")
     _window(session[:-1] + "2", project=tmp_path)
     refused = _invoke(*post, session[:8])
@@ -133,8 +132,8 @@ def test_words_and_names_that_are_none_are_refused_in_words(arguments: tuple[str
     assert re.search("must |is not UTF-8", f"{refused.exception}{refused.output}")
 
 
-def _window(session: str, agent: str = "", kind: str = "", *, project: Path) -> None:
+def _window(session: str, agent: str = "", *, project: Path) -> None:
     with lock_state(places.window(session, agent)) as state:
-        state.session_id, state.agent_id, state.agent_type = session, agent, kind
+        state.session_id, state.agent_id = session, agent
         state.project, state.at_ms = str(project), row_times.now_ms()
         state.started_ms = state.at_ms

@@ -61,20 +61,6 @@ def test_the_help_of_post_lists_the_topics() -> None:
     assert all(topic in shown for topic in BUILT_IN_TOPICS)
 
 
-@pytest.mark.store
-@pytest.mark.requirement("U3", "A2")
-def test_a_reader_that_nobody_knows_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    _run("board", "post", "task.created", "the schema is ready", "--to", "ann")
-    _run("board", "post", "task.created", "all can begin")
-    assert "no agent called" not in _run("board", "read", "ann").stderr
-    assert "no agent called bob is known here" in _run("board", "read", "bob", "--peek").stderr
-    words = "no agent called bob is known here; what is printed is marked as read all the same"
-    assert words in _run("board", "read", "bob").stderr
-
-
 @pytest.mark.requirement("U3", "M2")
 def test_a_search_in_a_project_without_anything_makes_nothing(
     tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch

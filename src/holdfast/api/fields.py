@@ -174,7 +174,6 @@ Object = Annotated[dict[str, Any], AfterValidator(bounded_value)]
 # Two of them in one index must fit PostgreSQL's 2,704 bytes: 2 x 256 characters of 4 bytes.
 AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(public)]
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
-Size = Annotated[int, Field(ge=0, le=MOST_INT)]
 TimeMs = Annotated[
     int,
     BeforeValidator(_parse_time),

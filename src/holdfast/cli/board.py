@@ -78,7 +78,7 @@ def list_(everywhere: bool, as_json: bool) -> None:
 @click.argument("topic")
 @click.argument("words")
 @click.option("--from", "from_agent", default="user", show_default=True, help="Who sends it.")
-@click.option("--to", "to_agent", help="One agent, by id or type (default: all agents).")
+@click.option("--to", "to_agent", help="One agent, by id (default: all agents).")
 @click.option("--team", is_flag=True, help="Over the team server, to agents on any machine.")
 @ALL_PROJECTS
 @AS_JSON
@@ -102,7 +102,7 @@ def post(
     if to_agent is not None:
         to_agent = clean_text.check_agent(to_agent, "--to")
         if not team:
-            to_agent, listeners = resolve_address(now, to_agent, where)
+            to_agent, listeners = resolve_address(now, to_agent)
     row = messages.draft(
         clean_text.check_agent(from_agent, "--from"),
         topic,
@@ -130,7 +130,7 @@ def _posted(row: Row, listeners: list[Listener], place: str | None) -> str:
         if place is not None:
             store.write(lambda c: projects.meet(c, place, row["created_ms"]))
         on_board.post(store, row)
-        return on_board.delivery_words(row, listeners, store.is_sqlite)
+        return on_board.delivery_words(row, listeners)
 
 
 @board.command()
@@ -143,7 +143,6 @@ def read(agent: str, peek: bool, as_json: bool) -> None:
     ask = deliveries.Ask(name, row_times.now_ms(), MOST_READ, _project_id(False))
     with closing(Store.open()) as store:
         delivery = store.read(lambda c: deliveries.look(c, ask))
-        is_known = store.read(lambda c: deliveries.is_known(c, name))
         if not peek and delivery.unread_ids:
             looked = on_board.withdraw_read(delivery, ask)
             delivery = store.write(lambda c: deliveries.mark(c, ask, looked))
@@ -156,9 +155,6 @@ def read(agent: str, peek: bool, as_json: bool) -> None:
         say(_line(row))
     if not unread:
         say(f"nothing unread for {shown(agent)}", err=True)
-    if not is_known:
-        marked = "" if peek or not unread else "; what is printed is marked as read all the same"
-        say(f"note: no agent called {shown(agent)} is known here{marked}", err=True)
 
 
 def plain(row: Row) -> dict[str, Any]:

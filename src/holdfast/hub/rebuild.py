@@ -132,7 +132,6 @@ def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
     done = sa.exists().where(actions.c.subtask_id == subtasks.c.id)
     parts = sa.exists().where(subtasks.c.task_id == tasks.c.id)
     listed = sa.exists().where(tasks.c.request_id == requests.c.id)
-    tracked = windows.c.health["basis"].as_string() == "tracked"
     return [
         sa.delete(actions).where(actions.c.session_id == session_id, _is_ingested(actions)),
         sa.delete(subtasks).where(
@@ -147,9 +146,7 @@ def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
             agent_contexts.c.agent_type != SNAPSHOT,
             _is_ingested(agent_contexts),
         ),
-        sa.delete(windows).where(
-            windows.c.session_id == session_id, windows.c.health.is_(None) | ~tracked
-        ),
+        sa.delete(windows).where(windows.c.session_id == session_id),
     ]
 
 

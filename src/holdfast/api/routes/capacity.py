@@ -1,5 +1,4 @@
-"""`/api/capacity`, `/api/tokens/track`, `/api/context/health`: how full a window is, so that work
-can be routed.
+"""`/api/capacity`, `/api/context/health`: how full a window is, so that work can be routed.
 
 If hooks report the window, the number is their reading. A percentage is a share of the compaction
 limit, so `max_capacity` is the compaction limit; `window_tokens` is the whole window.
@@ -15,7 +14,7 @@ from fastapi import Query, Request, Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import MOST_INT, AgentPath, Body, IdQuery, Size, Text, Word
+from holdfast.api.fields import MOST_INT, AgentPath, IdQuery
 from holdfast.api.responses import ApiAnswer, Router, answer, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
@@ -116,15 +115,6 @@ class CapacityRoom(ApiAnswer):
     fits: bool | None
 
 
-class Track(Body):
-    agent_id: Word
-    session_id: Word
-    tool_name: Word
-    input_size: Size = 0
-    output_size: Size = 0
-    model_id: Text | None = None
-
-
 Short = _model("ShortCapacity", SHORT)
 Capacity = _model("Capacity", WHOLE, agent_id=str)
 AgentCapacity = _model(
@@ -139,13 +129,6 @@ CapacityHealth = answer(
     recommendation=answer("Recommendation", action=str, message=str),
     shouldCompact=bool,
 )
-
-
-@router.writes("POST", "/tokens/track", None, status=204)
-def track(connection: Connection, body: Track) -> None:
-    """For clients that count what they send. If hooks read the window, their number stays."""
-    chars, who = body.input_size + body.output_size, (body.session_id, body.agent_id)
-    capacity.track(connection, *who, chars, body.model_id, row_times.now_ms())
 
 
 @router.reads("/capacity/{agent_id:text}", Capacity)

@@ -71,22 +71,6 @@ def _is_in_known_project(agent_id: Name) -> Condition:
     return messages.c.project_id.in_(placed) | ~placed.exists()
 
 
-def is_known(connection: Connection, agent_id: str) -> bool:
-    """Return whether anything in the store speaks of this agent, or a session has this id."""
-    columns = (
-        sessions.c.id,
-        windows.c.agent_id,
-        agent_contexts.c.agent_id,
-        subtasks.c.agent_id,
-        subscriptions.c.agent_id,
-        deliveries.c.agent_id,
-        messages.c.from_agent,
-        messages.c.to_agent,
-    )
-    named = (sa.select(column).where(column == agent_id).exists() for column in columns)
-    return bool(connection.scalar(sa.select(sa.or_(*named))))
-
-
 CLAIMED, READ = "claimed", "read"
 MOST_PENDING = 50  # as many as an outbox holds
 
@@ -149,23 +133,18 @@ def pending(
     limit: int = MOST_PENDING,
     *,
     broadcasts: bool = True,
-    only_here: bool = False,
     but_topics: Collection[str] = (),
 ) -> list[Row]:
     """Return the messages a hook has to print for this agent: neither claimed nor read, oldest
     first.
 
     Messages the agent must not get are left out before the limit is applied: without `broadcasts`
-    those to everybody, with `only_here` those of other projects even if they name the agent, and
-    those with a topic in `but_topics`.
+    those to everybody, and those with a topic in `but_topics`.
     """
     is_recipient = hears(agent_id, project_id, now_ms)
     query = sa.select(messages).where(is_recipient, is_undelivered(agent_id))
     if not broadcasts:
         query = query.where(messages.c.to_agent.is_not(None))
-    if only_here:
-        place = messages.c.project_id
-        query = query.where(place.is_(None) | (place == project_id))
     if but_topics:
         query = query.where(messages.c.topic.not_in(but_topics))
     return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
@@ -199,14 +178,6 @@ def exchange(
     )
     had = list(connection.scalars(given)) if waiting else []
     return [row for row in found if row["id"] not in waiting], had
-
-
-def sent_to(connection: Connection, name: str, message_ids: Sequence[str]) -> set[str]:
-    """Return the ids of the messages that were sent to exactly this name."""
-    mine = sa.select(messages.c.id).where(
-        messages.c.id.in_(message_ids), messages.c.to_agent == name
-    )
-    return set(connection.scalars(mine))
 
 
 def claim(

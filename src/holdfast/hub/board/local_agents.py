@@ -1,8 +1,7 @@
 """The windows of this machine whose agents can get messages, and the name of each.
 
-A main window has the name of its session, a subagent's window the agent's id. Either may have a
-kind: the `agent_type` that the client started it as. Nothing of the store is loaded here, because
-the process that sends to the team server uses this too.
+A main window has the name of its session, a subagent's window the agent's id. Nothing of
+the store is loaded here, because the process that sends to the team server uses this too.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from holdfast.window import outbox
 from holdfast.window import state as states
 from holdfast.window.outbox import OutboxEntry
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, is_over
+from holdfast.window.windows import is_over
 from holdfast.wire import places
 
 LISTENS_MS = (
@@ -31,7 +30,6 @@ LISTENS_MS = (
 )  # a session may wait a day for its user, and still gets messages to its name
 # A subagent gets messages only as it ends. These concern its window, which ends with it.
 NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
-AHEAD_MS = 10 * 60_000
 LEAST_START = 8  # characters of an id that identify it: as many as the log shows
 
 
@@ -42,7 +40,6 @@ class Listener:
     project: str
     is_agent: bool
     transcript: str
-    kind: str
     heard_ms: int
 
     @property
@@ -84,48 +81,17 @@ def _live(windows: list[tuple[str, State]], now_ms: int) -> list[Listener]:
     ]
 
 
-def of_kind(now_ms: int, kind: str) -> list[Listener]:
-    """List working agents of this kind: sessions first, because they get messages at once, then
-    the newest, because it will probably run longest."""
-    found = [
-        listener
-        for listener in listeners(now_ms)
-        if listener.kind == kind and _is_at_work(listener, now_ms)
-    ]
-    return sorted(found, key=lambda one: (one.is_agent, -one.heard_ms))
-
-
-def find_listeners(now_ms: int, name: str) -> list[Listener]:
-    """Find listeners by name: the one with this id, else those of this kind, else those whose id
-    begins with it."""
+def resolve_address(now_ms: int, name: str) -> tuple[str, list[Listener]]:
+    """Return the name to send to and the listeners of this machine that get the message. The start
+    of an id is completed."""
     exact = listeners(now_ms, name)
     if exact or len(name) < LEAST_START:
-        return exact or of_kind(now_ms, name)
-    return of_kind(now_ms, name) or [
-        listener for listener in listeners(now_ms) if listener.name.startswith(name)
-    ]
-
-
-def resolve_address(
-    now_ms: int, name: str, project_id: str | None = None
-) -> tuple[str, list[Listener]]:
-    """Return the name to send to and the listeners of this machine that may get the message; for
-    a kind, one of them gets it. The start of an id is completed."""
-    found = find_listeners(now_ms, name)
+        return name, exact
+    found = [one for one in listeners(now_ms) if one.name.startswith(name)]
     names = sorted({one.name for one in found})
-    if name in names:
-        return name, found
-    if any(one.kind == name for one in found):
-        return name, [one for one in found if project_id in (None, one.project_id)]
     if len(names) > 1:
         raise Refused(f"{name} is the start of {len(names)} ids: {', '.join(names[:3])}", "to")
     return (names[0] if names else name), found
-
-
-def _is_at_work(one: Listener, now_ms: int) -> bool:
-    """Whether a message to a kind may go to this window. If it was silent for long, or its last
-    report is from before the clock was set back, another window of the kind gets it."""
-    return -AHEAD_MS < now_ms - one.heard_ms < LIVE_MS
 
 
 def _windows_named(name: str) -> list[tuple[str, State]]:
@@ -151,7 +117,6 @@ def _of(folder: str, state: State) -> Listener:
         state.project or state.cwd,
         bool(state.agent_id),
         state.transcript,
-        state.agent_type,
         _last_report_ms(folder, state),
     )
 

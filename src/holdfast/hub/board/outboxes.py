@@ -14,58 +14,17 @@ from functools import partial
 
 from sqlalchemy.engine import Connection
 
-from holdfast.files.lock import hold_in_home
 from holdfast.hub import row_times
 from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board.deliveries import Ask, DeliveryInbox
-from holdfast.hub.board.local_agents import Listener, entry_of, listeners, of_kind, with_outbox
+from holdfast.hub.board.local_agents import Listener, entry_of, listeners, with_outbox
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.window import outbox
-from holdfast.window.outbox import CONFIRMED, WAITING, DoneMessage
+from holdfast.window.outbox import CONFIRMED, DoneMessage
 from holdfast.window.state import WindowBusy, lock_state
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-
-PATIENCE_SECONDS = 2.0
-Wanted = tuple[Row, Sequence[Listener]]  # a message, and the listeners that could get it
-Holdings = list[
-    tuple[Listener, dict[str, str]]
-]  # by listener: the messages in its outbox and their states
-
-
-def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
-    """Give each message to one of the listeners it is for; return whether none is left to give
-    later."""
-    if not wanted:
-        return True
-    try:
-        with hold_in_home("handing.lock", PATIENCE_SECONDS) as is_alone:
-            holdings = [(one, _holdings(one.folder)) for one in with_outbox()] if is_alone else []
-            for row, whom in wanted if is_alone else ():
-                _give(row, whom, holdings, now_ms)
-    except (WindowBusy, OSError) as error:
-        log.add("WARN", "board", f"to be handed out later: {error}")
-    return False  # its listener may end before a hook prints it; then another gets it
-
-
-def _holdings(folder: str) -> dict[str, str]:
-    held = {entry.id: entry.state for entry in outbox.load(folder).entries}
-    return held | {message.id: message.state for message in outbox.done_messages(folder)}
-
-
-def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -> None:
-    """Give a message, unless a live listener has it. It is removed from the outbox of an ended
-    window before another gets it; in between only the board has it."""
-    able = {one.folder for one in whom}
-    for holder, given in holdings:
-        if row["id"] not in given:
-            continue
-        if holder.folder in able or given[row["id"]] != WAITING:
-            return
-        if outbox.take_back(holder.folder, {row["id"]}):
-            return  # a hook has printed it meanwhile
-    outbox.add_messages(whom[0].folder, [entry_of(row)], now_ms)
 
 
 def post(store: Store, row: Row) -> None:
@@ -75,17 +34,12 @@ def post(store: Store, row: Row) -> None:
     hand_out_posted(store, [row])
 
 
-def delivery_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
-    """Say how a posted message will reach `whom`, as far as this machine knows. In a database
-    that several machines share, a message to a kind waits until an agent asks for it."""
+def delivery_words(row: Row, whom: Sequence[Listener]) -> str:
+    """Say how a posted message will reach `whom`, as far as this machine knows."""
     if row["to_agent"] is None:
         return "delivered by each session's next hook"
     if not whom:
         return "no agent at work on this machine has that name: it waits until one reads it"
-    if not any(one.name == row["to_agent"] for one in whom):
-        if not is_ours_alone:
-            return "machines share this board: it waits until one reads it; hooks deliver to ids"
-        return f"delivered to one of {len(whom)} at work as {row['to_agent']}"
     is_agent = whom[0].is_agent
     return (
         "delivered when the subagent ends" if is_agent else "delivered by the session's next hook"
@@ -105,44 +59,10 @@ def hand_out(store: Store, now_ms: int, posted: Sequence[Row] = ()) -> bool:
     """Hand out everything pending, or only to the listeners of posted messages. Return True if all
     of it is on its way: every window could be reached, and none has more waiting than an outbox
     holds."""
-    everybody = listeners(now_ms)
-    named = {row["to_agent"] for row in posted}
-    able = [one for one in everybody if not posted or any(_may_hear(one, row) for row in posted)]
-    kinds = {one.kind for one in everybody if one.kind and (not posted or one.kind in named)}
-    missed = [one for one in able if not _hand(store, one, now_ms)]
-    left = [kind for kind in kinds if not _hand_kind(store, kind, now_ms)]
-    return not missed and not left
-
-
-def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
-    """Hand out messages to a kind of agent. In a database that several machines share, nobody
-    knows whether an agent of another machine has the message, so it waits until an agent asks
-    for it."""
-    whom = of_kind(now_ms, kind) if store.is_sqlite else []
-    alike: dict[tuple[str, bool], list[Listener]] = {}
-    for one in whom:
-        alike.setdefault((one.project_id, one.is_agent), []).append(one)
-    wanted: dict[str, tuple[Row, list[Listener]]] = {}
-    for able in alike.values():
-        for row in _pending(store, able[0], kind, now_ms):
-            wanted.setdefault(row["id"], (row, []))[1].extend(able)
-    return give(list(wanted.values()), now_ms)
-
-
-def _pending(store: Store, one: Listener, name: str, now_ms: int) -> list[Row]:
-    """Return messages for this window, by its name or by its kind. Messages to a kind reach only
-    windows on the message's project. A subagent gets messages to everybody through its parent."""
-    is_own = name == one.name
-    ask = partial(
-        deliveries.pending,
-        agent_id=name,
-        project_id=one.project_id,
-        now_ms=now_ms,
-        broadcasts=is_own and not one.is_agent,
-        only_here=not is_own,
-        but_topics=one.withheld_topics,
-    )
-    return store.read(ask)
+    able = [
+        one for one in listeners(now_ms) if not posted or any(_may_hear(one, row) for row in posted)
+    ]
+    return not [one for one in able if not _hand(store, one, now_ms)]
 
 
 def _may_hear(one: Listener, row: Row) -> bool:
@@ -153,7 +73,16 @@ def _may_hear(one: Listener, row: Row) -> bool:
 
 def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     _settle(store, one, now_ms)  # printed messages make room for waiting ones
-    rows = _pending(store, one, one.name, now_ms)
+    rows = store.read(
+        partial(
+            deliveries.pending,
+            agent_id=one.name,
+            project_id=one.project_id,
+            now_ms=now_ms,
+            broadcasts=not one.is_agent,  # a subagent gets them through its parent
+            but_topics=one.withheld_topics,
+        )
+    )
     if not rows:
         return True
     known = outbox.known_ids(one.folder)
@@ -204,14 +133,9 @@ def _note(
     over: Sequence[DoneMessage],
     now_ms: int,
 ) -> None:
-    """Record deliveries under the name each message was sent to: the window's name or its kind."""
     confirmed = [done.id for done in over if done.state == CONFIRMED]
     deliveries.claim(connection, printed, one.name, now_ms)
     deliveries.confirm(connection, confirmed, one.name, now_ms)
-    if one.kind:
-        named = deliveries.sent_to(connection, one.kind, [*printed, *confirmed])
-        deliveries.claim(connection, [i for i in printed if i in named], one.kind, now_ms)
-        deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
 
 
 def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:
@@ -232,11 +156,6 @@ def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]
     """Withdraw messages that the agent is about to read itself, so that no hook prints them.
     Return those that were printed already."""
     wanted, printed = set(message_ids), set[str]()
-    for listener in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
+    for listener in listeners(now_ms, agent_id) if wanted else ():
         printed |= outbox.take_back(listener.folder, wanted)
     return printed
-
-
-def _holders(kind: str) -> list[Listener]:
-    """List windows that may have a message for a kind of agent."""
-    return [one for one in with_outbox() if one.kind == kind]

@@ -1,6 +1,4 @@
-"""How full an agent's window is: as hooks read it, or as a client counts what it sends
-(`tokens/track`, which is an estimate and marked as one).
-"""
+"""How full an agent's window is, as hooks read it."""
 
 from __future__ import annotations
 
@@ -10,26 +8,21 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.client import compaction_limit as edges
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, first, rows, upsert
+from holdfast.hub.store.rows import Row, rows
 from holdfast.hub.store.tables import projects, requests, sessions, subtasks, windows
 from holdfast.hub.tree import readings
-from holdfast.settings import load as settings_load
 from holdfast.text.sentences import clip
 from holdfast.text.titles import title_of
 from holdfast.window import state as states
-from holdfast.window.guard import Thresholds, place
-from holdfast.window.health import NOTHING, judge_status, task_fits
+from holdfast.window.health import NOTHING, task_fits
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, look
 from holdfast.wire import places
-from holdfast.wire.mark import CHARS_PER_TOKEN
 
-MOST_TRACKED = 50_000
 ASKED_CHARS = 200
 MOST_LIVE = 10_000
 LATE_MS = 2_000  # a last call may be reported a moment after the end
@@ -148,34 +141,6 @@ def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
     }
 
 
-def track(
-    connection: Connection,
-    session_id: str,
-    agent_id: str,
-    chars: int,
-    model: str | None,
-    now_ms: int,
-) -> None:
-    """Add the tokens a client sent. If a hook reads the window itself, its number stays."""
-    tokens = min(round(chars / CHARS_PER_TOKEN), MOST_TRACKED)
-    key = (windows.c.session_id == session_id) & (windows.c.agent_id == agent_id)
-    held = sa.select(windows).where(key).with_for_update(key_share=True)  # others count too
-    before = first(connection, held)
-    if before is not None and not is_tracked(before):
-        return
-    used = tokens + (before["used_tokens"] if before else 0)
-    model = model or (before or {}).get("health", {}).get("model")
-    row = {
-        "session_id": session_id,
-        "agent_id": agent_id,
-        "used_tokens": used,
-        "health": _tracked_health(used, model),
-        "updated_ms": now_ms,
-    }
-    connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
-    announce(connection, row)
-
-
 TOLD = (
     *("used_tokens", "edge_tokens", "used_ratio", "zone", "alert", "estimated", "basis"),
     *("compacting", "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "pace_ms"),
@@ -196,47 +161,19 @@ def announce(connection: Connection, row: Row) -> None:
 
 
 def reset(connection: Connection, row: Row, now_ms: int) -> Row:
-    """Start counting again after a compaction; no reading is invented."""
+    """Count a compaction that a client reports; no reading is invented."""
     changes: dict[str, Any] = {
         "compact_count": windows.c.compact_count + 1,
         "compacted_ms": now_ms,
         "updated_ms": now_ms,
     }
-    if is_tracked(row):
-        model = (row["health"] or {}).get("model")
-        changes |= {"used_tokens": 0, "health": _tracked_health(0, model)}
     key = (windows.c.session_id == row["session_id"]) & (windows.c.agent_id == row["agent_id"])
     freed = sa.update(windows).where(key).values(changes).returning(windows.c.compact_count)
     return {**row, **changes, "compact_count": connection.scalar(freed)}
 
 
-def is_tracked(row: Row) -> bool:
-    return (row["health"] or {}).get("basis") == "tracked"
-
-
 def used_ratio(row: Row) -> float:
     return float((row["health"] or {}).get("used_ratio") or 0.0)
-
-
-def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
-    edge = edges.find(model or "", used_tokens=used)
-    ratio = used / edge.edge_tokens
-    settings = settings_load.load()
-    return {
-        "status": judge_status(ratio, settings.share("watch_at")),
-        "recommended_action": NOTHING,  # there is no transcript to take one from
-        "used_tokens": used,
-        "window_tokens": edge.window_tokens,
-        "edge_tokens": edge.edge_tokens,
-        "used_ratio": round(ratio, 4),
-        "zone": place(ratio, Thresholds.of(settings).zones).name.lower(),
-        "alert": None,
-        "velocity_tokens_per_op": None,
-        "minutes_left": None,
-        "basis": "tracked",
-        "estimated": True,
-        "model": model,
-    }
 
 
 def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
@@ -258,8 +195,6 @@ def state_of(session_id: str, agent_id: str) -> State | None:
 
 
 def _local_states(row: Row) -> Iterator[tuple[str, State]]:
-    if (row["health"] or {}).get("basis") == "tracked":
-        return
     state = state_of(row["session_id"], row["agent_id"])
     if state is not None:
         yield _folder(row), state

@@ -27,11 +27,11 @@ def _post(asked: BoardArguments) -> ToolAnswer:
     messages.check_topic(asked.topic, client_session.project())
     words, now = clean_text.check_text(_require(asked.text, "text"), "text"), row_times.now_ms()
     where = _project()
-    to, whom = resolve_address(now, asked.to, where) if asked.to else (None, [])
+    to, whom = resolve_address(now, asked.to) if asked.to else (None, [])
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
     store = database.store()
     outboxes.post(store, row)
-    delivery = outboxes.delivery_words(row, whom, store.is_sqlite)
+    delivery = outboxes.delivery_words(row, whom)
     until = row_times.to_iso(row["expires_ms"])
     return ToolAnswer("posted", {"id": row["id"], "heard": delivery, "expires_at": until})
 
