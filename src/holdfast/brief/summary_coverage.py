@@ -17,8 +17,7 @@ import msgspec
 from holdfast.brief import open_items, quotes
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
-from holdfast.text.sentences import split
-from holdfast.text.telling import is_prose, telling, words
+from holdfast.text.sentences import is_prose, split, telling, words
 
 LEAST_WORDS = 3  # telling ones; "yes, let's add this" means nothing in a summary
 # What the client writes around a summary tells nothing of the session.

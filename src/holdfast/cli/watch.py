@@ -23,7 +23,7 @@ from holdfast.cli.status import report
 from holdfast.cli.terminal import say, unfiltered
 from holdfast.record.user_input import first_words
 from holdfast.redact import redact
-from holdfast.text.titles import title_of
+from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable
 from holdfast.window import alert_texts
 from holdfast.window.state import State

@@ -22,11 +22,11 @@ from holdfast.client import transcript_files
 from holdfast.client.agents import agent_of
 from holdfast.client.limit_settings import project_of
 from holdfast.events.summary_report import compaction_report
-from holdfast.record.compactions import read_compactions
 from holdfast.record.user_input import first_words
 from holdfast.redact import redact
-from holdfast.text.titles import title_of
+from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
+from holdfast.transcript.lookup import read_compactions
 from holdfast.window.usage import TokenUse, UseByDay, read_use
 from holdfast.wire import places
 

@@ -20,11 +20,11 @@ from holdfast.budget.compartments import tokens_of, units
 from holdfast.events import after_compact
 from holdfast.events.window_brief import headline
 from holdfast.memory.embedders import nearness
-from holdfast.record.compactions import Compaction, read_compactions
 from holdfast.record.model import Place, Record
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import place_of
 from holdfast.redact import redact
+from holdfast.transcript.lookup import Compaction, read_compactions
 from holdfast.window.state import State
 
 NO_ROOM = "there was no room for it"

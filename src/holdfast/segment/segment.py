@@ -19,8 +19,7 @@ from holdfast.record import commands, open_items
 from holdfast.record.model import FailedRun, Place, Record, Task, Turn
 from holdfast.record.replies import TERSE_CHARS, is_answer, width
 from holdfast.text.fence import flat
-from holdfast.text.sentences import split
-from holdfast.text.telling import is_prose, telling
+from holdfast.text.sentences import is_prose, split, telling
 from holdfast.wire import places
 
 SAID = 0.5  # a request in other folders, of whose words less were said before, begins a segment

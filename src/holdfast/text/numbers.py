@@ -1,4 +1,4 @@
-"""Counts, sizes and names as people read them.
+"""Counts, sizes, costs and names as people read them.
 
 An estimate whose range spans a factor of eight or more has at most two meaningful digits, so
 people and models see two. Programs get all of them.
@@ -7,6 +7,7 @@ people and models see two. Programs get all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from holdfast.redact import redact
 from holdfast.wire.log import inert
@@ -68,3 +69,29 @@ def step_of(title: str) -> str:
 
 def nothing_left(done: int) -> str:
     return f"nothing left to do: {counted(done, 'task')} done"
+
+
+Tariff = dict[str, tuple[float, ...]]  # a million tokens each: sent, got, read, written
+_MILLION = 1_000_000
+
+
+def parse_tariff(text: str) -> Tariff:
+    """Parse `model input output read written; …`. What does not fit is left out: a cost without
+    its price is not known."""
+    tariff: Tariff = {}
+    for row in text.split(";"):
+        model, *rest = row.split()[:5] or [""]
+        with suppress(ValueError):
+            numbers = tuple(float(number) for number in rest)
+            if model and len(numbers) == 4 and min(numbers) >= 0:
+                tariff[model] = numbers
+    return tariff
+
+
+def cost_of(model: str, used: Sequence[int], tariff: Tariff) -> float | None:
+    """Return the cost of tokens by the price of the longest name that the model's begins with."""
+    names = [name for name in tariff if model.startswith(name)]
+    if not names:
+        return None
+    price = tariff[max(names, key=len)]
+    return sum(one * each for one, each in zip(used, price, strict=True)) / _MILLION

@@ -1,4 +1,4 @@
-"""Parts of a long text: excerpts, phrases and sentences, and the patterns that find them.
+"""Parts of a long text: excerpts, sentences, the words that tell what it is about, its title.
 
 Secrets are replaced before a text is cut. A cut can leave half a token, or a password without the
 word that names it, and neither half is recognised any more. Only texts that are cut are redacted
@@ -7,7 +7,7 @@ same secret, and 1 MB that is made to be slow to search took 14 s.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from holdfast.redact import redact
 
@@ -154,3 +154,54 @@ def _ends(line: str, start: int, dot: int, after: int) -> bool:
         return dot - start != len(word)  # `1. First` is an item of a list
     is_short = all(len(part) == 1 for part in word.split("."))
     return not (is_short or line[after : after + 1].islower())
+
+
+_STEM_CHARS = 7  # "archive", "archives" and "archived" name one thing
+_LEAST_CHARS = 4  # of a telling word, if it has no digit
+_AROUND_WORDS = ".,:;!?()\"'“”`*"
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+
+
+def words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def telling(text: str) -> set[str]:
+    """Return the stems of the words that name something."""
+    long = (word for word in words(text) if len(word) >= _LEAST_CHARS or not word.isalpha())
+    return {word[:_STEM_CHARS] for word in long}
+
+
+def is_prose(sentence: str) -> bool:
+    """Whether at least half of it are plain words: a command, a path or a line of a log is not."""
+    parts = sentence.split()
+    plain = sum(part.strip(_AROUND_WORDS).replace("'", "").isalpha() for part in parts)
+    return 2 * plain >= len(parts)
+
+
+_TITLE_CHARS = 200
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
+_MARKS = re.compile(r"^(?:[#>*+\-\s]|\d+[.)]\s)+|\*{2,}|`+|(?<=\])\([^()\s]*\)|[\[\]]")
+_LEAD = re.compile(r"^(?:implement (?:the following|this) plan\b|plan:)[\s:.-]*", re.IGNORECASE)
+
+
+def title_of(prompt: str) -> str:
+    """Return the first paragraph or heading that says something; what a client puts before a plan
+    says nothing."""
+    candidates = (
+        _LEAD.sub("", paragraph) for paragraph in _paragraphs(_TAG.sub(" ", prompt[:20_000]))
+    )
+    title = next(
+        (candidate for candidate in candidates if any(map(str.isalnum, candidate))), prompt
+    )
+    return clip(" ".join(title.split()), _TITLE_CHARS)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    lines: list[str] = []
+    for line in text.split("\n"):
+        lines.append(_MARKS.sub("", line).strip())
+        if not line.strip() or line.startswith("#"):
+            yield " ".join(lines)
+            lines = []
+    yield " ".join(lines)

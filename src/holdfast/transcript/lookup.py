@@ -14,8 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
-from holdfast.transcript.entries import Answer, Boundary, Entry, Result, Summary
+from holdfast.text.fence import TAG
+from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse, decoded
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Result, Summary
 from holdfast.transcript.parse import LineTally
 from holdfast.transcript.reader import (
     LONGEST_LINE_BYTES,
@@ -92,6 +93,50 @@ def _entries(data: bytes, parse_data: LineParser) -> Iterable[Entry]:
         return parse_data(data, 0, LineTally())
     except Malformed:
         return ()
+
+
+_ADDED = "hook_additional_context"
+
+
+class Compaction(msgspec.Struct, frozen=True):
+    """Its place in the file, and what the model got: the summary, as the client wrote it, unless
+    that is encrypted, and the briefs of our hooks."""
+
+    offset: int
+    at: str
+    trigger: str = ""
+    summary: str | None = None
+    given: tuple[str, ...] = ()
+
+
+def read_compactions(path: str | os.PathLike[str], *, sidechain: bool) -> Iterator[Compaction]:
+    """Yield them in order. A boundary and the summary behind it are one; client 1.0.53 wrote only
+    the summary."""
+    last: Compaction | None = None
+    for entry in read(path):
+        if entry.is_sidechain is not sidechain:
+            continue
+        if isinstance(entry, Boundary) and entry.resets_window:
+            if last is not None:
+                yield last
+            last = Compaction(entry.offset, entry.timestamp, entry.trigger)
+        elif isinstance(entry, Summary):
+            if last is not None and last.summary is not None:
+                yield last
+                last = None
+            last = last or Compaction(entry.offset, entry.timestamp)
+            last = msgspec.structs.replace(last, summary=entry.text if entry.is_readable else None)
+        elif last is not None and isinstance(entry, Attachment) and entry.kind == _ADDED:
+            briefs = (text for text in _texts(entry) if f"<{TAG}" in text)
+            last = msgspec.structs.replace(last, given=(*last.given, *briefs))
+    if last is not None:
+        yield last
+
+
+def _texts(entry: Attachment) -> list[str]:
+    content = decoded(entry.raw).get("content")
+    some = content if isinstance(content, list) else [content]
+    return [one for one in some if isinstance(one, str)]
 
 
 class ToolCall(msgspec.Struct, frozen=True):

@@ -2,15 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
 
 import msgspec
 
 from holdfast.transcript.blocks import (
+    BLOCKS,
+    LARGEST_TREE_BYTES,
     UNDECODABLE,
+    AnyBlock,
+    Malformed,
+    OtherBlock,
     ToolResult,
     ToolUse,
     Usage,
     decoded,
+    repair,
     without_blanks,
     words_within,
 )
@@ -22,6 +30,7 @@ from holdfast.transcript.entries import (
     Entry,
     MicrocompactMetadata,
     Prompt,
+    PromptOrigin,
     Queued,
     Result,
     Summary,
@@ -223,10 +232,126 @@ def _kind_of(line: TranscriptLine, data: bytes) -> str:
 
 def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:
     """Parse a line with invalid fields; this is slower, and rarely needed."""
-    from holdfast.transcript.lenient_line import decode_leniently
-
     errors: list[str] = []
-    line = decode_leniently(data, errors)
+    line = _decode_leniently(data, errors)
     if errors:
         tally.add_misfit(errors)
     return line
+
+
+Fields = dict[str, msgspec.Raw]
+_fields = msgspec.json.Decoder(Fields).decode
+_pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_text = msgspec.json.Decoder(str).decode
+_block: Any = msgspec.json.Decoder(AnyBlock).decode
+# Structs inside a line, by the field that holds one.
+_STRUCTS: dict[str, type[msgspec.Struct]] = {
+    "message": TranscriptMessage,
+    "usage": Usage,
+    "origin": PromptOrigin,
+    "compact_metadata": CompactMetadata,
+    "microcompact_metadata": MicrocompactMetadata,
+}
+# The field that only blocks of this kind have, for a block that does not say its kind.
+_TELLING = {
+    "tool_use_id": "tool_result",
+    "input": "tool_use",
+    "text": "text",
+    "thinking": "thinking",
+}
+_TRUE = (b"1", b'"true"')
+
+
+@cache
+def _decoders(struct: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
+    """The name and the decoder of each field, by the name that is written."""
+    return {
+        field.encode_name: (field.name, msgspec.json.Decoder(field.type).decode)
+        for field in msgspec.structs.fields(struct)
+    }
+
+
+def _decode_leniently(data: bytes, errors: list[str]) -> TranscriptLine:
+    """Read a line with a field of the wrong type one field at a time: one wrong field must not cost
+    the rest. What is wrong falls back to its default, and its name is added to `errors`. Where it
+    cannot be told whether a line belongs to a subagent, its content stays, but no reading of the
+    window and no words of the user are taken from it."""
+    fields = _fields_within(data, errors)
+    kind = _text_of(fields, "type")
+    if kind and kind not in UNDERSTOOD:
+        return TranscriptLine(type=kind)  # not ours to judge
+    values = _fitting(TranscriptLine, fields, errors)
+    if "is_sidechain" in errors:
+        values["is_sidechain"] = bytes(fields["isSidechain"]) in _TRUE
+        values["prompt_source"] = "(unknown)"
+        if message := values.get("message"):
+            values["message"] = msgspec.structs.replace(message, usage=None)
+    return TranscriptLine(**values)
+
+
+def _fields_within(data: bytes, errors: list[str]) -> Fields:
+    if len(data) > LARGEST_TREE_BYTES:
+        raise Malformed
+    try:
+        data.decode()  # msgspec looks at the encoding only of what it decodes
+        return _fields(data)
+    except UNDECODABLE:
+        errors.append("(bytes)")
+    try:
+        return _fields(repair(data))
+    except UNDECODABLE:
+        raise Malformed from None
+
+
+def _fitting(struct: type[msgspec.Struct], fields: Fields, errors: list[str]) -> dict[str, Any]:
+    """The fields that have the right type, and what can be kept of those with more inside."""
+    values = {}
+    for written, (name, decode_field) in _decoders(struct).items():
+        if written not in fields:
+            continue
+        try:
+            values[name] = decode_field(fields[written])
+        except UNDECODABLE:
+            inner = _inner(name, fields[written], errors)
+            if inner is None:
+                errors.append(name)
+            else:
+                values[name] = inner
+    return values
+
+
+def _inner(name: str, raw: msgspec.Raw, errors: list[str]) -> Any:
+    try:
+        if name == "content":
+            return tuple(_one_block(piece, errors) for piece in _pieces(raw))
+        struct = _STRUCTS.get(name)
+        return struct(**_fitting(struct, _fields(raw), errors)) if struct else None
+    except UNDECODABLE:
+        return None
+
+
+def _one_block(raw: msgspec.Raw, errors: list[str]) -> AnyBlock:
+    """One block. A new kind of block is no mistake of the line's; a known kind in a wrong shape
+    is."""
+    try:
+        block: AnyBlock = _block(raw)
+        return block
+    except UNDECODABLE:
+        pass
+    try:
+        fields = _fields(raw)
+    except UNDECODABLE:
+        fields = {}
+    kind = _text_of(fields, "type")
+    if not kind:
+        errors.append("block")
+        kind = next((_TELLING[one] for one in _TELLING if one in fields), "")
+    struct: Any = BLOCKS.get(kind)
+    return struct(**_fitting(struct, fields, errors)) if struct else OtherBlock(kind)
+
+
+def _text_of(fields: Fields, name: str) -> str:
+    try:
+        return _text(fields[name])
+    except (KeyError, *UNDECODABLE):
+        return ""

@@ -8,14 +8,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import msgspec
 
 from holdfast.transcript import GZIP_MAGIC, ZSTD_MAGIC, Unreadable
-from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
+from holdfast.transcript.blocks import Malformed, attempt, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.wire import places, translate
@@ -119,17 +120,33 @@ def parse_line(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
 
 
 def parser_for(path: str | os.PathLike[str], start: int = 0) -> LineParser:
-    """What reads the lines of this file, by the agent that wrote it."""
+    """What reads the lines of this file, by the agent that wrote it. The lines of another agent
+    are translated, then read like those of Claude Code."""
     translator = translate.translator_for(os.fspath(path))
     if translator is None:
         return parse_line
-    from holdfast.transcript.translated import TranslatedLines
-
-    parser = TranslatedLines(translator)
     with suppress(OSError, ValueError), TranscriptSource(path, OPENING_BYTES) as source:
         if start:  # the first line names the session
-            parser.note(next(source.lines(0, LONGEST_LINE_BYTES), b""))
-    return parser
+            translator.lines(_decode_row(next(source.lines(0, LONGEST_LINE_BYTES), b"")), 0)
+    return partial(_parse_translated, translator)
+
+
+def _parse_translated(
+    translator: "translate.Translator", data: bytes, offset: int, tally: LineTally
+) -> list[Entry]:
+    row = _decode_row(data)
+    lines = translator.lines(row, offset)
+    if not lines:
+        tally.add_type(str(row.get("type") or ""))
+    entries = (parse(msgspec.json.encode(line), offset, tally) for line in lines)
+    return [entry for entry in entries if entry is not None]
+
+
+def _decode_row(data: bytes) -> dict[str, Any]:
+    row = attempt(msgspec.json.Decoder(dict[str, Any]).decode, data)
+    if row is None:
+        raise Malformed
+    return row
 
 
 class Reader:

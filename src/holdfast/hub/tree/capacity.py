@@ -15,8 +15,7 @@ from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, rows
 from holdfast.hub.store.tables import projects, requests, sessions, subtasks, windows
 from holdfast.hub.tree import readings
-from holdfast.text.sentences import clip
-from holdfast.text.titles import title_of
+from holdfast.text.sentences import clip, title_of
 from holdfast.window import state as states
 from holdfast.window.health import NOTHING, task_fits
 from holdfast.window.state import State

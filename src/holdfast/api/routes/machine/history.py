@@ -23,7 +23,7 @@ from holdfast.hub.ingest.past import is_reported
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import past_sessions
 from holdfast.settings import load as settings_load
-from holdfast.text import prices
+from holdfast.text.numbers import Tariff, cost_of, parse_tariff
 from holdfast.window.usage import TokenUse
 
 router = Router(tags=["history"])
@@ -187,7 +187,7 @@ async def sessions(
 
 
 def _session(
-    row: Row, about: Row, figures: TranscriptFigures | None, tariff: prices.Tariff
+    row: Row, about: Row, figures: TranscriptFigures | None, tariff: Tariff
 ) -> dict[str, Any]:
     used = list(_used([figures])) if figures and figures.is_read else None
     return {
@@ -238,7 +238,7 @@ _Use = dict[str, TokenUse]
 
 
 def _named(
-    sums: dict[tuple[str, str | None, str], _Use], kind: str, tariff: prices.Tariff
+    sums: dict[tuple[str, str | None, str], _Use], kind: str, tariff: Tariff
 ) -> list[dict[str, Any]]:
     """The most expensive first; without prices, those that sent and got most."""
     found = [
@@ -253,15 +253,15 @@ def _weight(row: dict[str, Any]) -> int:
     return sum(int(row[name]) for name in TokenUse._fields)
 
 
-def _tokens(use: _Use, tariff: prices.Tariff) -> dict[str, Any]:
+def _tokens(use: _Use, tariff: Tariff) -> dict[str, Any]:
     total = TokenUse()
     for one in use.values():
         total = total.plus(one)
     return {**total._asdict(), "cost": _cost(use.items(), tariff)}
 
 
-def _cost(use: Iterable[tuple[str, TokenUse]], tariff: prices.Tariff) -> float | None:
-    costs = [prices.cost_of(model, used, tariff) for model, used in use]
+def _cost(use: Iterable[tuple[str, TokenUse]], tariff: Tariff) -> float | None:
+    costs = [cost_of(model, used, tariff) for model, used in use]
     known = [cost for cost in costs if cost is not None]
     return round(sum(known), 4) if tariff and len(known) == len(costs) else None
 
@@ -273,5 +273,5 @@ def _used(figures: Iterable[TranscriptFigures]) -> Iterator[tuple[str, str, Toke
                 yield day, model, used
 
 
-def _tariff() -> prices.Tariff:
-    return prices.parse(settings_load.load().word("prices"))
+def _tariff() -> Tariff:
+    return parse_tariff(settings_load.load().word("prices"))
