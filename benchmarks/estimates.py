@@ -20,7 +20,7 @@ from statistics import median
 
 from benchmarks.readings import transcripts
 from holdfast.plan.estimate import FILE_TOKENS, LEAST_TOKENS, Past, PastTask, apply_formula
-from holdfast.plan.past_requests import read_requests
+from holdfast.plan.past import read_requests
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import operations
 

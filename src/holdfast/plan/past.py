@@ -1,16 +1,17 @@
-"""What requests really used on this machine, stored as numbers so that each is read only once.
+"""What requests really used on this machine: how much the window grew from one prompt to the next.
 
 Claude Code's transcripts are the truth. `plan/past.json` holds, for each, its size and time and a
-row of numbers per request. If it is lost, broken or of another version, it is made again. No word
-of a prompt is stored.
+row of numbers per request, so that each is read only once. If it is lost, broken or of another
+version, it is made again. No word of a prompt is stored.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,19 @@ from holdfast.plan.estimate import (
     Past,
     PastTask,
     apply_formula,
+    find_kind,
     tokens_of_size,
 )
-from holdfast.plan.past_requests import PastRequest, read_requests
+from holdfast.record.run_prompt import is_of_a_run, split_tasks
 from holdfast.text.numbers import Progress, silent
 from holdfast.transcript import Unreadable
+from holdfast.transcript.blocks import ToolUse
+from holdfast.transcript.entries import Boundary, Prompt, Summary
 from holdfast.transcript.reader import read
-from holdfast.transcript.steps import operations
-from holdfast.wire import places
+from holdfast.transcript.steps import Follower, Operation, operations
+from holdfast.transcript.user_words import find_words
+from holdfast.window import history
+from holdfast.wire import mark, places
 
 VERSION = 4
 MOST_TRANSCRIPTS = 300  # the newest: 909 requests of 161 sessions were past enough
@@ -37,6 +43,23 @@ MOST_BYTES = 16 << 20
 MOST_REQUESTS = 2000
 MOST_ROWS = 400  # of one session
 FIELDS = 3  # multiplier, tokens by the formula, tokens used
+FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
+MOST_FILES = 1000  # of one request
+REPORT_TOOL = "StructuredOutput"  # with it a session of a run ends
+
+
+@dataclass(slots=True)
+class PastRequest:
+    """A request: its text, the files that it read or changed, and what it used. A session of a run
+    is one with several tasks; what it used is shared by them."""
+
+    chars: int
+    multipliers: tuple[float, ...]  # of its tasks; one for a request that was typed
+    files: dict[str, None] = field(default_factory=dict)
+    used_tokens: int = 0
+    answers: int = 0
+    is_of_a_run: bool = False
+    is_running: bool = False  # its last answer called a tool
 
 
 def learn(
@@ -150,3 +173,68 @@ def _save(sums: dict[str, Any]) -> None:
     with suppress(OSError):
         Path(learned_file()).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         places.replace_whole(learned_file(), data)
+
+
+def read_requests(items: Iterable[Operation | Boundary | Summary]) -> Iterator[PastRequest]:
+    """Every answered request of a session that has ended or come to rest, in order."""
+    last: int | None = None  # what the newest answer left in the window
+    request: PastRequest | None = None
+    for item in items:
+        if isinstance(item, Boundary) and item.resets_window:
+            last = None
+        if not isinstance(item, Operation):
+            continue
+        for prompt in _prompts(item.before):
+            if request and request.answers:
+                yield request
+            request = prompt
+        total = history.total_tokens(item, mark.CHARS_PER_TOKEN)
+        if item.usage.total_tokens:
+            grown = max(0, total - _start(item, total, last))
+            last = total
+            if request:
+                request.used_tokens += grown
+                request.answers += 1
+        if request:
+            _take_calls(request, item)
+        for prompt in _prompts(item.after):
+            if request and request.answers:
+                yield request
+            request = prompt
+    if request and request.answers and not request.is_running:
+        yield request
+
+
+def _start(operation: Operation, total: int, last: int | None) -> int:
+    """What was in the window before an answer. If the window shrank since the last one (cleared
+    results, dropped thinking of earlier turns), that is what the answer was asked with."""
+    sent = operation.usage.input_side_tokens
+    if last is None:
+        typed = sum(len(entry.text) for entry in operation.before if isinstance(entry, Prompt))
+        return max(0, sent - int(typed / mark.CHARS_PER_TOKEN))
+    return last if total >= last else min(sent, total)
+
+
+def _prompts(followers: Iterable[Follower]) -> Iterator[PastRequest]:
+    for entry in followers:
+        if isinstance(entry, Prompt) and not entry.is_meta:
+            typed = find_words(entry.texts, entry.line.author).typed
+            if typed:
+                yield _request(typed)
+
+
+def _request(typed: str) -> PastRequest:
+    if not is_of_a_run(typed):
+        return PastRequest(len(typed), (find_kind(typed)[1],))
+    tasks = split_tasks(typed)[1]
+    chars = sum(len(title) + len(body) for title, body in tasks)
+    return PastRequest(chars, tuple(find_kind(title)[1] for title, _ in tasks), is_of_a_run=True)
+
+
+def _take_calls(request: PastRequest, operation: Operation) -> None:
+    calls = [block for block in operation.blocks if isinstance(block, ToolUse)]
+    request.is_running = any(call.name != REPORT_TOOL for call in calls)
+    for call in calls:
+        path = call.input.get("file_path") or call.input.get("notebook_path")
+        if call.name in FILE_TOOLS and isinstance(path, str) and len(request.files) < MOST_FILES:
+            request.files[path] = None
