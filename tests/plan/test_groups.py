@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan import project_files
-from holdfast.plan.groups import group_files
-from holdfast.plan.imports import find_imports
-from holdfast.plan.project_files import read_sources, resolve_inside
+from holdfast.plan.groups import find_changed_together, find_imports, group_files
+from holdfast.plan.project_files import ProjectFiles, read_sources
 
 
 def _write(root: Path, **files: str) -> list[str]:
@@ -112,9 +110,7 @@ def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path) -> None:
     _git(repo, "config", "log.showSignature", "true")
     _git(repo, "config", "core.hooksPath", str(repo))
     (repo / ".gitattributes").write_text("*.txt diff=x\n")
-    assert project_files.find_changed_together(repo, ["a.txt", "b.txt"]) == {
-        ("a.txt", "b.txt"): 1.0
-    }
+    assert find_changed_together(repo, ["a.txt", "b.txt"]) == {("a.txt", "b.txt"): 1.0}
     assert not sprung.exists()
 
 
@@ -157,7 +153,7 @@ def test_nothing_outside_the_project_is_read(tmp_path: Path) -> None:
     odd = ["../secret.py", "link.py", str(tmp_path / "secret.py"), "big.py", "pipe.py", "a\0b", "."]
     odd += ["x" * 5000, "/".join("y" * 300 for _ in range(40)), "\udcff"]
     assert read_sources(root, odd) == dict.fromkeys(odd, b"")
-    assert resolve_inside(root, "../secret.py") is None
+    assert ProjectFiles(root).resolve("../secret.py") is None
 
 
 @pytest.mark.requirement("P2")

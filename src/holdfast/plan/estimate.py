@@ -11,13 +11,12 @@ on this machine replaces that the more of them there are.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from pathlib import Path
 
-from holdfast.plan.project_files import FileSizes
+from holdfast.plan.project_files import ProjectFiles
 from holdfast.plan.task import PlanTask
 from holdfast.text.numbers import counted, rounded
 
@@ -75,9 +74,6 @@ class Past:
     _known: dict[tuple[float, int], Correction] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
-    _sorted: dict[float, list[PastTask]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
 
     def correction(self, multiplier: float, formula_tokens: int) -> Correction:
         size = round(8 * log(max(1, formula_tokens)))
@@ -87,19 +83,14 @@ class Past:
         return self._known[key]
 
     def _alike(self, multiplier: float, formula_tokens: float) -> list[PastTask]:
-        if multiplier not in self._sorted:
-            kind = (task for task in self.tasks if task.multiplier == multiplier)
-            self._sorted[multiplier] = sorted(kind, key=_formula_of)
-        tasks = self._sorted[multiplier]
-        start = bisect_left(tasks, formula_tokens / ALIKE, key=_formula_of)
-        end = bisect_right(tasks, formula_tokens * ALIKE, key=_formula_of)
-        alike = tasks[start:end]
+        low, high = formula_tokens / ALIKE, formula_tokens * ALIKE
+        alike = [
+            task
+            for task in self.tasks
+            if task.multiplier == multiplier and low <= task.formula_tokens <= high
+        ]
         here = [task for task in alike if task.here]
         return here if len(here) >= PUBLIC_WORTH else alike
-
-
-def _formula_of(task: PastTask) -> int:
-    return task.formula_tokens
 
 
 def _correct(alike: Sequence[PastTask]) -> Correction:
@@ -144,7 +135,7 @@ class Estimator:
     """Estimates tasks of one project."""
 
     def __init__(self, past: Past, root: Path) -> None:
-        self._past, self._sizes = past, FileSizes(root)
+        self._past, self._files = past, ProjectFiles(root)
 
     def estimate(self, task: PlanTask) -> TaskEstimate:
         if task.size_tokens is not None:
@@ -170,8 +161,8 @@ class Estimator:
 
     def _measure(self, paths: Sequence[str]) -> tuple[int, str]:
         """What the files count for, and how many there are of each kind."""
-        folders = sum(self._sizes.is_folder(path) for path in paths)
-        sizes = [self._sizes.of(path) for path in paths]
+        folders = sum(self._files.is_folder(path) for path in paths)
+        sizes = [self._files.size(path) for path in paths]
         new = sizes.count(None) - folders
         there = len(paths) - folders - new
         large = sum(

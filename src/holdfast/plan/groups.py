@@ -1,28 +1,34 @@
 """Files that belong together, in groups of a limited size.
 
 The strongest ties come first: a source and its test (`cart.py` and `test_cart.py`), then imports,
-changes made together in git, and a common folder. The remaining files fill up groups in the order
-of their paths. No group is left with one file if another can spare some.
+changes made together in git, and a common folder. Groups that are still small then join in the
+order of their paths.
+
+Imports of Python, JavaScript and TypeScript are read line by line. A line in a text or a comment
+may look like one; it then ties two files that exist, no more.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
-from pathlib import Path
-from posixpath import basename, dirname
+from itertools import combinations, pairwise, takewhile
+from pathlib import Path, PurePosixPath
+from posixpath import basename, dirname, join, normpath
 
-from holdfast.plan.imports import PYTHON, SCRIPTS, find_imports
-from holdfast.plan.project_files import find_changed_together, read_sources
+from holdfast.files.git import LOG_SAFE, run_git
+from holdfast.plan.project_files import GIT_SECONDS, read_sources
 
-READ = (*PYTHON, *SCRIPTS)  # suffixes of files whose imports are looked at
-IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
-TEST_TIE = 4.0  # stronger than both together
-TESTS = "source and test"
-LEAST_TO_SHARE = 3  # files of a group that can spare one; of fewer, each takes a third of the room
+PYTHON = (".py", ".pyi")
+SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
+TEST_TIE, IMPORT_TIE = 4.0, 2.0  # stronger than any history: 1.0 is "always changed together"
+TESTS, IMPORTS, CHANGES, FOLDER = "source and test", "imports", "changes in git", "folder"
+MOST_COMMITS = 400
+MOST_FILES = 500  # that git is asked about in one go
+WIDE = 30  # a commit of more files tells nothing about two of them
+LEAST_TIMES = 2
 # The naming of pytest, Go, Jest, Vitest, RSpec, JUnit, XCTest and similar tools.
 _TEST = (
     re.compile(r"test_(?P<of>.+)\.\w+"),
@@ -30,69 +36,50 @@ _TEST = (
     re.compile(r"(?P<of>.+)\.(?:test|spec)\.\w+"),
     re.compile(r"(?P<of>.+?)(?:Tests?|Spec)\.\w+"),
 )
-_TEST_FOLDERS = frozenset(("test", "tests", "spec", "specs", "__tests__"))
-_STEM = re.compile(r"[^.]+")
-
-
-@dataclass(frozen=True, slots=True)
-class FileTie:
-    left: str
-    right: str
-    strength: float
-    why: str
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
+_FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE)
+_MODULE = re.compile(r"(?:\bfrom|\bimport|\brequire)[ \t]*\(?[ \t]*['\"]([^'\"\n]+)['\"]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+Group = tuple[str, ...]
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class FileGroups:
-    groups: tuple[tuple[str, ...], ...]
+    groups: tuple[Group, ...]
     why: str
 
 
 def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
-    """As few groups of at most `most` files as possible, of similar size; every file once."""
-    most = max(1, most)
-    count = max(1, -(-len(files) // most))
-    ties = find_ties(root, files)
-    limits = range(-(-len(files) // count), most + 1)
-    attempts = (_group(files, ties, limit, count) for limit in limits)
-    few = (grouped for grouped in attempts if len(grouped.groups) <= count)
-    return next(few, None) or _group(files, ties, most, count)
+    """Groups of at most `most` files, of similar size; every file is in one of them."""
+    count = max(1, -(-len(files) // max(1, most)))
+    joined = _JoinedFiles(files, -(-len(files) // count))
+    used = Counter(why for pair, why in find_ties(root, files) if joined.join(*pair))
+    for limit in (-(-len(files) // count), max(1, most)):
+        joined.fill_up(limit)
+    whys = [why for why in (TESTS, IMPORTS, CHANGES, FOLDER) if used[why]]
+    words = " and ".join(filter(None, (", ".join(whys[:-1]), *whys[-1:])))
+    return FileGroups(joined.groups(), words or "their paths")
 
 
-def _group(files: Sequence[str], ties: Sequence[FileTie], most: int, count: int) -> FileGroups:
-    """Groups of at most `most` files, and `count` of them if there is a way."""
-    joined = _Joined(files, most)
-    used = Counter(tie.why for tie in ties if joined.join(tie.left, tie.right))
-    used["folder"] = sum(joined.join(*pair) for pair in _folders(files))
-    joined.fill_up()
-    tests = list(find_test_files(files))
-    groups = _shared_out(joined.groups(), tests, most, count)
-    return FileGroups(_mixed(_without_singles(groups, tests, most), tests), _words(used))
+def find_ties(root: Path, files: Sequence[str]) -> list[tuple[Pair, str]]:
+    """Pairs of files and why they belong together, the strongest first; equal ones by name, so
+    that the result is always the same. Importing and changing together counts more than either."""
+    ties: defaultdict[Pair, dict[str, float]] = defaultdict(dict)
+    sources = read_sources(root, [file for file in files if file.endswith((*PYTHON, *SCRIPTS))])
+    for left, right in find_imports(sources):
+        ties[min(left, right), max(left, right)][IMPORTS] = IMPORT_TIE
+    for left, right in _find_tests(files):
+        ties[min(left, right), max(left, right)][TESTS] = TEST_TIE
+    for pair, share in find_changed_together(root, files).items():
+        ties[pair][CHANGES] = share
+    ordered = sorted(ties.items(), key=lambda tie: (-sum(tie[1].values()), tie[0]))
+    strongest = [(pair, max(whys, key=whys.__getitem__)) for pair, whys in ordered]
+    return [*strongest, *((pair, FOLDER) for pair in _find_neighbours(files))]
 
 
-def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
-    """Ties, strongest first; equal ones by name, so that the result is always the same."""
-    sources = read_sources(root, [file for file in files if file.endswith(READ)])
-    ties = [FileTie(*pair, IMPORT_TIE, "imports") for pair in find_imports(sources)]
-    ties += [FileTie(*pair, TEST_TIE, TESTS) for pair in find_test_files(files)]
-    changed = find_changed_together(root, files)
-    ties += [FileTie(*pair, share, "changes in git") for pair, share in changed.items()]
-    return sorted(_summed(ties), key=lambda tie: (-tie.strength, tie.left, tie.right))
-
-
-def _summed(ties: Iterable[FileTie]) -> Iterator[FileTie]:
-    """One tie per pair: importing and changing together counts more than either."""
-    by_pair: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for tie in ties:
-        pair = (min(tie.left, tie.right), max(tie.left, tie.right))
-        by_pair[pair][tie.why] = tie.strength
-    for pair, strengths in by_pair.items():
-        strongest = max(strengths, key=strengths.__getitem__)
-        yield FileTie(*pair, sum(strengths.values()), strongest)
-
-
-def _folders(files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Ties between neighbours in a folder, in the order of their names."""
+def _find_neighbours(files: Sequence[str]) -> Iterator[Pair]:
+    """Files of a folder, each with the next one by name."""
     by_folder: defaultdict[str, list[str]] = defaultdict(list)
     for file in sorted(files):
         by_folder[dirname(file)].append(file)
@@ -100,167 +87,45 @@ def _folders(files: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield from pairwise(by_folder[folder])
 
 
-class _Joined:
+class _JoinedFiles:
     def __init__(self, files: Sequence[str], most: int) -> None:
-        self._most = max(1, most)
+        self._most = most
         self._group: dict[str, list[str]] = {file: [file] for file in files}
 
     def join(self, file: str, other: str) -> bool:
-        """Join two groups; false if the result would be too large."""
+        """Join the groups of two files; false if the result would be too large."""
         left, right = self._group[file], self._group[other]
         if left is right or len(left) + len(right) > self._most:
             return False
         left += right
-        for file in right:
-            self._group[file] = left
+        self._group.update(dict.fromkeys(right, left))
         return True
 
-    def fill_up(self) -> None:
+    def fill_up(self, most: int) -> None:
         """Join groups that are neighbours in the order of paths, while they fit."""
-        firsts = [group[0] for group in self._sorted()]
-        current = firsts[0] if firsts else ""
-        for first in firsts[1:]:
-            if not self.join(current, first):
-                current = first
+        self._most = most
+        for left, right in pairwise([group[0] for group in self.groups()]):
+            self.join(left, right)
 
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(sorted(group)) for group in self._sorted())
-
-    def _sorted(self) -> list[list[str]]:
+    def groups(self) -> tuple[Group, ...]:
         distinct = {id(group): group for group in self._group.values()}.values()
-        return sorted(distinct, key=min)
+        return tuple(sorted(tuple(sorted(group)) for group in distinct))
 
 
-Group = tuple[str, ...]
-
-
-def _shared_out(
-    groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int, count: int
-) -> tuple[Group, ...]:
-    """At most `count` groups: the files of the smallest ones join others. Two groups that fill up
-    first would leave a third one with a few test helpers."""
-    result = list(groups)
-    while len(result) > count:
-        smallest = min(result, key=lambda group: (len(group), group))
-        rest = [group for group in result if group != smallest]
-        for unit in dict.fromkeys(_units(smallest, tests).values()):
-            near = sorted(rest, key=lambda group: _far(group, unit))
-            taker = next((group for group in near if len(group) + len(unit) <= most), None)
-            if taker is None:
-                return tuple(result)
-            rest[rest.index(taker)] = tuple(sorted((*taker, *unit)))
-        result = rest
-    return tuple(sorted(result))
-
-
-def _units(group: Group, tests: Sequence[tuple[str, str]]) -> dict[str, Group]:
-    """For each file, what is never torn apart: a source with its tests, or the file alone."""
-    units: dict[str, Group] = {file: (file,) for file in group}
-    for source, test in tests:
-        if source in units and test in units:
-            joined = tuple(sorted({*units[source], *units[test]}))
-            units |= dict.fromkeys(joined, joined)
-    return units
-
-
-def _without_singles(
-    groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int
-) -> tuple[Group, ...]:
-    """A session for one file is a waste: the file joins another group, or gets one from it."""
-    result = list(groups)
-    for single in [group for group in groups if len(group) == 1]:
-        if single not in result:  # another has joined it
-            continue
-        rest = [group for group in result if group != single]
-        for other in sorted(rest, key=lambda group: _far(group, single)):
-            if len(other) < most:
-                changed = [tuple(sorted((*other, *single)))]
-            elif unit := _spared(other, single, tests, most):
-                changed = [tuple(file for file in other if file not in unit)]
-                changed.append(tuple(sorted((*single, *unit))))
-            else:
-                continue
-            result = [group for group in result if group not in (single, other)] + changed
-            break
-    return tuple(sorted(result))
-
-
-def _mixed(groups: tuple[Group, ...], tests: Sequence[tuple[str, str]]) -> tuple[Group, ...]:
-    """Groups without one of tests alone, if there are sources: such a group swaps half of its files
-    with the group that has the most sources. A session would otherwise cover nothing."""
-    result = list(groups)
-    for group in [group for group in groups if not _count_sources(group)]:
-        rich = max(result, key=lambda group: (_count_sources(group), group))
-        every = dict.fromkeys(_units(rich, tests).values())
-        units = [unit for unit in every if _count_sources(unit)]
-        moved: Group = ()
-        for unit in units[: len(units) // 2]:
-            if len(moved) + len(unit) <= (len(group) + 1) // 2:
-                moved += unit
-        given = group[: len(moved)]
-        if moved and given != group:
-            result.remove(group)
-            result.remove(rich)
-            result.append(tuple(sorted((*group[len(moved) :], *moved))))
-            result.append(tuple(sorted((*(file for file in rich if file not in moved), *given))))
-    return tuple(sorted(result))
-
-
-def _count_sources(group: Group) -> int:
-    return sum(not is_test(file) and basename(file) != "__init__.py" for file in group)
-
-
-def _far(group: Group, unit: Group) -> tuple[bool, int, Group]:
-    """Sort key: groups with a file of the same folder first, then the large ones."""
-    near = any(dirname(file) == dirname(unit[0]) for file in group)
-    return not near, -len(group), group
-
-
-def _spared(
-    group: Group, single: Group, tests: Sequence[tuple[str, str]], most: int
-) -> tuple[str, ...]:
-    """The files a group can give away: a source with its tests, or a file without tests. At least
-    two files stay."""
-    if len(group) < LEAST_TO_SHARE:
-        return ()
-    units = _units(group, tests)
-    for file in sorted(group, key=lambda file: (dirname(file) != dirname(single[0]), file)):
-        unit = units[file]
-        if len(group) - len(unit) >= 2 and len(unit) < most:
-            return unit
-    return ()
-
-
-def _words(used: Mapping[str, int]) -> str:
-    whys = [why for why in (TESTS, "imports", "changes in git", "folder") if used.get(why)]
-    return " and ".join(filter(None, (", ".join(whys[:-1]), *whys[-1:]))) or "their paths"
-
-
-def is_test(path: str) -> bool:
-    """Whether it is a test by its name, or in a folder of tests."""
-    *folders, name = path.split("/")
-    return bool(_tested(name)) or not _TEST_FOLDERS.isdisjoint((*folders, name))
-
-
-def find_test_files(files: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _find_tests(files: Sequence[str]) -> Iterator[Pair]:
     """(source, test), each test once, with the nearest source of that name."""
     by_stem: defaultdict[str, list[str]] = defaultdict(list)
     tests: dict[str, str] = {}
     for file in files:
-        of = _tested(basename(file))
-        if of:
-            tests[file] = of
-        elif stem := _STEM.match(basename(file)):
-            by_stem[stem[0]].append(file)
+        matches = (pattern.fullmatch(basename(file)) for pattern in _TEST)
+        if match := next(filter(None, matches), None):
+            tests[file] = match["of"]
+        else:
+            by_stem[basename(file).partition(".")[0]].append(file)
     for test, of in tests.items():
         sources = next((by_stem[name] for name in _shorter(of) if name in by_stem), [])
         if sources:
-            yield max(sources, key=lambda source: (_shared(source, test), source)), test
-
-
-def _tested(name: str) -> str:
-    matches = (pattern.fullmatch(name) for pattern in _TEST)
-    return next((match["of"] for match in matches if match), "")
+            yield max(sources, key=lambda source: (_shared_folders(source, test), source)), test
 
 
 def _shorter(of: str) -> Iterator[str]:
@@ -270,8 +135,86 @@ def _shorter(of: str) -> Iterator[str]:
         yield "".join(parts[:end])
 
 
-def _shared(source: str, test: str) -> int:
+def _shared_folders(source: str, test: str) -> int:
     """How many folders both paths share, from the right: `src/shop/cart.py`,
     `tests/shop/test_cart.py`."""
     both = zip(reversed(source.split("/")[:-1]), reversed(test.split("/")[:-1]), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
+
+
+def find_imports(sources: Mapping[str, bytes]) -> Iterator[Pair]:
+    """(importer, imported), both among the given files."""
+    files = _by_module(sources)
+    for name, source in sources.items():
+        text = source.decode("utf-8", "replace")
+        find = _python_modules if name.endswith(PYTHON) else _script_modules
+        targets = {files.get(path, "") for path in find(dirname(name), text)}
+        yield from ((name, target) for target in sorted(targets - {"", name}))
+
+
+def _by_module(names: Mapping[str, bytes]) -> dict[str, str]:
+    """Files by their paths without suffix, and by each end of those that has two parts or more:
+    `src/shop/cart.py` is `src/shop/cart` and `shop/cart`; only `cart.py` is `cart`."""
+    modules: dict[str, str] = {}
+    for name in sorted(names):
+        path = PurePosixPath(name).with_suffix("")
+        parts = (path.parent if path.name in ("__init__", "index") else path).parts
+        for start in range(max(1, len(parts) - 1)):
+            modules.setdefault("/".join(parts[start:]), name)
+    return modules
+
+
+def _python_modules(folder: str, text: str) -> Iterator[str]:
+    """What a file imports, as paths: also of neighbours, because scripts import those."""
+    listed = [name.split() for names in _IMPORT.findall(text) for name in names.split(",")]
+    dotted = [words[0] for words in listed if words]
+    for dots, module, names in _FROM.findall(text):
+        members = [module, *(f"{module}.{name}" for name in _WORD.findall(names))]
+        if dots:
+            above = normpath(join(folder, *[".."] * (len(dots) - 1)))
+            yield from (
+                normpath(join(above, name.strip(".").replace(".", "/"))) for name in members
+            )
+        else:
+            dotted += members
+    for name in dotted:
+        path = name.replace(".", "/")
+        yield from (path, join(folder, path))
+
+
+def _script_modules(folder: str, text: str) -> Iterator[str]:
+    """What a file imports, as paths. `@/` and `~/` are what bundlers call the top of the sources:
+    any folder above the file."""
+    for name in _MODULE.findall(text):
+        path = name.removesuffix(PurePosixPath(name).suffix) if name.endswith(SCRIPTS) else name
+        if path.startswith("."):
+            yield normpath(join(folder, path))
+        elif path.startswith(("@/", "~/")):
+            tops = [PurePosixPath(folder), *PurePosixPath(folder).parents]
+            yield from (normpath(join(top, path[2:])) for top in tops)
+
+
+def find_changed_together(root: Path, files: Sequence[str]) -> dict[Pair, float]:
+    """For each two files, in which share of the rarer one's commits both changed; at least two."""
+    # For a file outside the repository git fails, also for the other files of the question.
+    asked = [file for file in files if not file.startswith(("/", "../"))][:MOST_FILES]
+    commits = _commits(root, asked) if len(asked) > 1 else []
+    alone = Counter(file for commit in commits for file in commit)
+    both: Counter[Pair] = Counter()
+    for commit in commits:
+        if len(commit) <= WIDE:
+            both.update(combinations(sorted(commit), 2))
+    return {
+        pair: times / min(alone[file] for file in pair)
+        for pair, times in sorted(both.items())
+        if times >= LEAST_TIMES
+    }
+
+
+def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
+    """For each commit, which of these files it changed; none if there is no history."""
+    words = ["log", f"-n{MOST_COMMITS}", "--no-merges", *LOG_SAFE, "--relative", "--name-only"]
+    words += ["-z", "--format=%x01", "--", *files]
+    printed = run_git(str(root), *words, seconds=GIT_SECONDS) or b""
+    commits, wanted = printed.decode("utf-8", "replace").split("\x01"), set(files)
+    return [{name.strip("\n") for name in commit.split("\0")} & wanted for commit in commits]

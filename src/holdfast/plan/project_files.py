@@ -1,13 +1,21 @@
 """The files of a project that a plan names: which are there, how large they are, what they say, and
-which of them git saw changing together."""
+which of them a pattern stands for.
+
+`*`, `?` and `[…]` match within a folder, `**` over any number of folders. Anyone may have written
+the plan: matching takes time in proportion to the pattern, whatever it is. A folder stands for
+itself: it says where to look, and nobody reads all of it.
+"""
 
 from __future__ import annotations
 
+import fnmatch
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import combinations
+from dataclasses import replace
+from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from posixpath import (  # they take any name, unlike Path
     exists,
@@ -16,12 +24,14 @@ from posixpath import (  # they take any name, unlike Path
     isfile,
     islink,
     join,
+    normpath,
     realpath,
     relpath,
     split,
 )
 
-from holdfast.files.git import LOG_SAFE, run_git
+from holdfast.files.git import run_git
+from holdfast.plan.task import MOST_FILES, BadPlan, PlanTask, TaskPlan
 from holdfast.wire import places
 
 MOST_BYTES = 512 << 10
@@ -29,139 +39,80 @@ MOST_ALL_BYTES = 64 << 20
 OUTSIDE = "not in this project, and not looked at"
 MOST_NAMES = 200_000  # of a project without git; files beyond it are not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
+GIT_SECONDS = 10
+MARKS = frozenset("*?[")
+Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: the files of its patterns
 
 
-def resolve_inside(root: Path, file: str) -> Path | None:
-    """The path of a file; None if its name or a link leads out of the project."""
-    path = resolve_below(realpath(root), file, {})
-    return Path(path) if path is not None else None
-
-
-def resolve_below(top: str, file: str, folders: dict[str, str]) -> str | None:
-    """The path of a file below `top`. `folders` caches resolved folders: a plan names few."""
-    try:
-        path = _resolved(join(top, file), folders)
-    except (OSError, ValueError):  # a name that cannot be
-        return None
-    return path if path == top or path.startswith(top.rstrip("/") + "/") else None
-
-
-def _resolved(path: str, folders: dict[str, str]) -> str:
-    folder, name = split(path)
-    if folder not in folders:
-        folders[folder] = realpath(folder)
-    below = join(folders[folder], name)
-    return realpath(below) if name in ("", ".", "..") or islink(below) else below
-
-
-def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
-    """The content of each file, without those that cannot be read, are outside, or are too large:
-    a part of a file would show only some of its imports."""
-    sources: dict[str, bytes] = {}
-    left = MOST_ALL_BYTES
-    for file in files:
-        path = resolve_inside(root, file)
-        data = places.read_small(str(path), MOST_BYTES + 1) if path else b""
-        sources[file] = data if len(data) <= min(MOST_BYTES, left) else b""
-        left -= len(sources[file])
-    return sources
-
-
-def find_missing(root: Path, files: Iterable[str]) -> list[str]:
-    """The names inside the project at which nothing is, neither a file nor a folder."""
-    top, folders = realpath(root), dict[str, str]()
-    paths = {file: resolve_below(top, file, folders) for file in dict.fromkeys(files)}
-    return [file for file, path in paths.items() if path is not None and not exists(path)]
-
-
-def find_outside(root: Path, files: Iterable[str]) -> list[str]:
-    """The names that lead out of the project."""
-    top, folders = realpath(root), dict[str, str]()
-    return [file for file in dict.fromkeys(files) if resolve_below(top, file, folders) is None]
-
-
-class FileSizes:
-    """The size of each file in bytes, looked up once; None for what is not a file."""
+class ProjectFiles:
+    """Looks names up in one project, each folder and each file once."""
 
     def __init__(self, root: Path) -> None:
-        self._top, self._folders = realpath(root), dict[str, str]()
-        self._known: dict[str, int | None] = {}
+        self._root = realpath(root)
+        self._folders: dict[str, str] = {}
+        self._sizes: dict[str, int | None] = {}
+        self._expanded: dict[str, tuple[str, ...]] = {}
 
-    def of(self, file: str) -> int | None:
-        if file not in self._known:
-            path = resolve_below(self._top, file, self._folders)
-            size = None
+    def resolve(self, file: str) -> str | None:
+        """The path of a file; None if its name or a link leads out of the project."""
+        try:
+            path = self._resolve(join(self._root, file))
+        except (OSError, ValueError):  # a name that cannot be
+            return None
+        top = self._root.rstrip("/") + "/"
+        return path if path == self._root or path.startswith(top) else None
+
+    def _resolve(self, path: str) -> str:
+        folder, name = split(path)
+        if folder not in self._folders:
+            self._folders[folder] = realpath(folder)
+        below = join(self._folders[folder], name)
+        return realpath(below) if name in ("", ".", "..") or islink(below) else below
+
+    def size(self, file: str) -> int | None:
+        """In bytes; None for what is not a file."""
+        if file not in self._sizes:
+            path, size = self.resolve(file), None
             with suppress(OSError):
                 size = getsize(path) if path is not None and isfile(path) else None
-            self._known[file] = size
-        return self._known[file]
+            self._sizes[file] = size
+        return self._sizes[file]
 
     def is_folder(self, file: str) -> bool:
-        path = resolve_below(self._top, file, self._folders)
+        path = self.resolve(file)
         return path is not None and isdir(path)
 
+    def expand(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(file for name in names for file in self._expand(name)))
 
-SECONDS = 10
-MOST_COMMITS = 400
-MOST_FILES = 500  # asked about in one go
-WIDE = 30  # a commit of more files tells nothing about two of them
-LEAST_TIMES = 2
+    def _expand(self, file: str) -> tuple[str, ...]:
+        """The files for a name. A name without files stays: it may be made later. One file has
+        one name, whether it was written from the root or through a linked folder."""
+        if file not in self._expanded:
+            path = self.resolve(file)
+            name = file if path is None else path[len(self._root) :].lstrip("/") or "."
+            self._expanded[file] = tuple(self._matches(name)) or (name,)
+        return self._expanded[file]
 
+    def _matches(self, name: str) -> Iterable[str]:
+        if not MARKS.intersection(name) or name in self._all:
+            return ()
+        pattern = FilePattern(name)
+        return (file for file in self._all if pattern.fits(file))
 
-def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
-    """For each two files, in which share of the rarer one's commits both changed; at least two."""
-    # For a file outside the repository git fails, also for the other files of the question.
-    asked = [file for file in files if not file.startswith(("/", "../"))][:MOST_FILES]
-    commits = _commits(root, asked) if len(asked) > 1 else []
-    alone: Counter[str] = Counter()
-    both: Counter[tuple[str, str]] = Counter()
-    for commit in commits:
-        alone.update(commit)
-        if len(commit) <= WIDE:
-            both.update(combinations(sorted(commit), 2))
-    return {
-        pair: times / min(alone[file] for file in pair)
-        for pair, times in sorted(both.items())
-        if times >= LEAST_TIMES
-    }
-
-
-def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
-    """For each commit, which of these files it changed; none if there is no history."""
-    words = [
-        "log",
-        f"-n{MOST_COMMITS}",
-        "--no-merges",
-        *LOG_SAFE,
-        "--relative",
-        "--name-only",
-        "-z",
-    ]
-    words += ["--format=%x01", "--", *files]
-    printed = run_git(str(root), *words, seconds=SECONDS) or b""
-    wanted = set(files)
-    commits = printed.decode("utf-8", "replace").split("\x01")
-    changed = ({name.strip("\n") for name in commit.split("\0")} & wanted for commit in commits)
-    return [files_of_commit for files_of_commit in changed if files_of_commit]
+    @cached_property
+    def _all(self) -> dict[str, None]:
+        """All files of the project, sorted; listed only if a plan has patterns."""
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        printed = run_git(self._root, *words, seconds=GIT_SECONDS)
+        data = _walk(os.fsencode(self._root)) if printed is None else printed.split(b"\0")
+        names = {name.decode("utf-8", "replace") for name in data}
+        return dict.fromkeys(
+            sorted(name for name in names if name and isfile(join(self._root, name)))
+        )
 
 
-def list_files(root: str) -> list[str]:
-    """The names of all files, sorted."""
-    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    printed = run_git(root, *words, seconds=SECONDS)
-    names = _walked(os.fsencode(root)) if printed is None else printed.split(b"\0")
-    return sorted(name for name in set(_decoded(names)) if name and isfile(join(root, name)))
-
-
-def _decoded(names: Iterable[bytes]) -> Iterator[str]:
-    for name in names:
-        try:
-            yield name.decode()
-        except UnicodeDecodeError:  # no plan could name it
-            continue
-
-
-def _walked(root: bytes) -> Iterator[bytes]:
+def _walk(root: bytes) -> Iterator[bytes]:
     left = MOST_NAMES
     for folder, folders, files in os.walk(root):
         folders[:] = [n for n in folders if not n.startswith(b".") and n not in NOT_WALKED]
@@ -170,3 +121,87 @@ def _walked(root: bytes) -> Iterator[bytes]:
         left -= len(files)
         if left <= 0:
             return
+
+
+class FilePattern:
+    def __init__(self, text: str) -> None:
+        words = normpath(text).split("/")
+        plain = takewhile(lambda word: not MARKS.intersection(word), words[:-1])
+        self._folder = "".join(f"{word}/" for word in plain)  # every matching file is inside of it
+        self._parts = [
+            None if part == "**" else re.compile(fnmatch.translate(part)) for part in words
+        ]
+
+    def fits(self, name: str) -> bool:
+        """Follow all ways through the pattern at once; each is the number of parts it has used."""
+        last = self._parts[-1]
+        if not name.startswith(self._folder) or (last and not last.match(split(name)[1])):
+            return False  # most names of a large project
+        at = self._and_past({0})
+        for part in name.split("/"):
+            at = self._and_past({after for used in at for after in self._after(used, part)})
+        return len(self._parts) in at
+
+    def _after(self, used: int, name: str) -> tuple[int, ...]:
+        if used == len(self._parts):
+            return ()
+        part = self._parts[used]
+        if part is None:
+            return (used,)
+        return (used + 1,) if part.match(name) else ()
+
+    def _and_past(self, at: set[int]) -> set[int]:
+        """Add the positions after a `**`, which also matches nothing."""
+        reached = set(at)
+        for used in at:
+            while used < len(self._parts) and self._parts[used] is None:
+                used += 1
+                reached.add(used)
+        return reached
+
+
+def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:
+    """The plan with the files of each pattern; BadPlan if a task has more than a task may have.
+
+    If parts of a task have started, it keeps the files it had then: files that its parts create or
+    move do not change it.
+    """
+    project = ProjectFiles(root)
+    return replace(plan, tasks=tuple(_expand(task, project, begun or {}) for task in plan.tasks))
+
+
+def _expand(task: PlanTask, project: ProjectFiles, begun: Begun) -> PlanTask:
+    if not task.files and not task.subtasks:
+        return task
+    known = begun.get((task.id, task.hash)) if begun else None
+    paths = project.expand(task.files) if known is None else known
+    if len(paths) > MOST_FILES:
+        words = f"task {task.id!r}: its patterns fit {len(paths):,} files, at most {MOST_FILES:,}"
+        raise BadPlan(words, task.line, "name the folder, or make several tasks of it")
+    steps = tuple(_expand(step, project, begun) for step in task.subtasks)
+    return replace(task, paths=paths, subtasks=steps)
+
+
+def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
+    """The content of each file, without those that cannot be read, are outside, or are too large:
+    a part of a file would show only some of its imports."""
+    project, sources, left = ProjectFiles(root), dict[str, bytes](), MOST_ALL_BYTES
+    for file in files:
+        path = project.resolve(file)
+        data = places.read_small(path, MOST_BYTES + 1) if path else b""
+        sources[file] = data if len(data) <= min(MOST_BYTES, left) else b""
+        left -= len(sources[file])
+    return sources
+
+
+def find_missing(root: Path, files: Iterable[str]) -> list[str]:
+    """The names inside the project at which nothing is, neither a file nor a folder."""
+    project = ProjectFiles(root)
+    paths = {file: project.resolve(file) for file in dict.fromkeys(files)}
+    return [file for file, path in paths.items() if path is not None and not exists(path)]
+
+
+def find_outside(root: Path, files: Iterable[str]) -> list[str]:
+    """The names that lead out of the project."""
+    project = ProjectFiles(root)
+    return [file for file in dict.fromkeys(files) if project.resolve(file) is None]

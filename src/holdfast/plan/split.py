@@ -102,23 +102,13 @@ def _fitting_groups(
     task: PlanTask, room_tokens: int, estimate: Estimate, groups: Grouper
 ) -> FileGroups:
     """Groups that fit. Files differ in size, so that fewer of them may fit than in the middle."""
-    most = _most_files(task, room_tokens, estimate)
+    most = max(1, len(task.paths) * room_tokens // estimate(task).tokens)
     while True:
         grouped = groups(task.paths, most)
         sizes = (estimate(replace(task, paths=paths)).tokens for paths in grouped.groups)
         if most == 1 or max(sizes) <= room_tokens:
             return grouped
         most = max(1, most * 3 // 4)
-
-
-def _most_files(task: PlanTask, room_tokens: int, estimate: Estimate) -> int:
-    """How many files a piece may have; one if even that is too much."""
-    low, high = 1, len(task.paths)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = estimate(replace(task, paths=task.paths[:middle])).tokens <= room_tokens
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return low
 
 
 def _share_equally(task: PlanTask, size_tokens: int) -> Estimate:

@@ -13,10 +13,11 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession
 from holdfast.mcp.tool_table import PlanArguments
-from holdfast.plan import past, project_files, room
+from holdfast.plan import past, room
 from holdfast.plan.estimate import TaskEstimate
 from holdfast.plan.load import read_plan
 from holdfast.plan.planner import make_workflow
+from holdfast.plan.project_files import OUTSIDE, ProjectFiles
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
@@ -49,10 +50,10 @@ def _plan_from(asked: PlanArguments, root: Path) -> ContinuedPlan:
         raise NoPlan("give either the plan's text or its path")
     if asked.text:
         return ContinuedPlan(_read(asked.text, root))
-    path = project_files.resolve_inside(root, asked.path)
+    path = ProjectFiles(root).resolve(asked.path)
     if path is None:
-        raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
-    return journal_state.load_remaining(path, root)
+        raise NoPlan(f"{asked.path}: {OUTSIDE}")
+    return journal_state.load_remaining(Path(path), root)
 
 
 def _read(text: str, root: Path) -> TaskPlan:
