@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from holdfast.plan import room
 from holdfast.plan.estimate import Past
-from holdfast.plan.fields import MOST_FILES
 from holdfast.plan.load import load_plan
-from holdfast.plan.patterns import Pattern, expand_patterns
 from holdfast.plan.planner import make_workflow
-from holdfast.plan.task import BadPlan
+from holdfast.plan.project_files import FilePattern, expand_patterns
+from holdfast.plan.task import MOST_FILES, BadPlan
 from holdfast.run.journal import Ended, Started
 from holdfast.run.journal_state import RunHistory, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
@@ -111,5 +110,5 @@ def test_a_pattern_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> N
 @pytest.mark.requirement("P2")
 @given(st.text("ab*?/[]!", min_size=1, max_size=200), st.text("ab/", min_size=1, max_size=200))
 def test_no_pattern_keeps_anybody_waiting(pattern: str, name: str) -> None:
-    assert Pattern(pattern).fits(name) in (True, False)
-    assert Pattern("/".join(["**"] * 60) + "/x").fits("/".join("a" * 200)) is False
+    assert FilePattern(pattern).fits(name) in (True, False)
+    assert FilePattern("/".join(["**"] * 60) + "/x").fits("/".join("a" * 200)) is False

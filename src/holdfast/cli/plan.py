@@ -22,12 +22,11 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan import past
 from holdfast.plan.estimate import GIVEN
-from holdfast.plan.fields import LONGEST_TITLE, slug
 from holdfast.plan.load import MOST_BYTES, decode_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import SHARE, TaskPiece
-from holdfast.plan.task import PlanTask
+from holdfast.plan.task import LONGEST_TITLE, PlanTask, slug
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json, draw_mermaid
 from holdfast.redact import redact_each
 from holdfast.run import journal_state

@@ -13,8 +13,8 @@ from holdfast.cli import sessions
 from holdfast.cli.sessions import NoSession
 from holdfast.client import models
 from holdfast.plan import room
-from holdfast.plan.fields import parse_tokens
 from holdfast.plan.room import PlanRoom
+from holdfast.plan.task import parse_tokens
 from holdfast.settings.load import Settings
 from holdfast.wire.log import inert
 

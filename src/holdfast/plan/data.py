@@ -14,8 +14,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from holdfast.plan.fields import Fields, TaskTree
-from holdfast.plan.task import BadPlan, NotAPlan
+from holdfast.plan.task import BadPlan, Fields, NotAPlan, TaskTree
 
 DEEPEST = 12  # a plan needs five
 JSON_HINT = "check quotes and commas: names and text stand in double quotes, no comma at the end"

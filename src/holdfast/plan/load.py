@@ -9,10 +9,19 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from holdfast.plan.data import parse_json, parse_yaml
-from holdfast.plan.fields import Fields, TaskIds, make_task, slug
 from holdfast.plan.markdown import parse_markdown
-from holdfast.plan.patterns import Begun, expand_patterns
-from holdfast.plan.task import BadPlan, DependencyCycle, NoPlan, PlanTask, TaskPlan
+from holdfast.plan.project_files import Begun, expand_patterns
+from holdfast.plan.task import (
+    BadPlan,
+    DependencyCycle,
+    Fields,
+    NoPlan,
+    PlanTask,
+    TaskIds,
+    TaskPlan,
+    make_task,
+    slug,
+)
 from holdfast.text.numbers import listed
 from holdfast.wire import places
 

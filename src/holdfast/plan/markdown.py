@@ -19,8 +19,7 @@ from textwrap import dedent
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from holdfast.plan.fields import Fields, TaskTree
-from holdfast.plan.task import CONVERT, NotAPlan
+from holdfast.plan.task import CONVERT, Fields, NotAPlan, TaskTree
 
 DEEPEST = 2  # tasks and their subtasks; boxes below are lines of a subtask
 _BOX = re.compile(r"\[([ xX])\][ \t]+(.*)")
