@@ -14,7 +14,7 @@ from typing import Any
 
 from fastapi.openapi.utils import get_openapi
 
-from holdfast.api.app import ROUTERS
+from holdfast.api.app import ROUTES
 
 PATH = Path(__file__).parents[1] / "dashboard" / "src" / "lib" / "answers.ts"
 HEAD = "/** What the routes answer, made from their descriptions by `make reference`. */\n"
@@ -65,9 +65,7 @@ SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean"
 
 def write() -> str:
     """Return the file: each type that a root needs, by name."""
-    schemas = get_openapi(
-        title="", version="", routes=[route for router in ROUTERS for route in router.routes]
-    )["components"]["schemas"]
+    schemas = get_openapi(title="", version="", routes=ROUTES)["components"]["schemas"]
     needed: dict[str, str] = {}
     waiting = list(ROOTS)
     while waiting:

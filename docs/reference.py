@@ -20,7 +20,7 @@ import click
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from holdfast.api.app import ROUTERS
+from holdfast.api.app import ROUTES
 from holdfast.brief import trim
 from holdfast.brief.roles import ROLES, sections_of
 from holdfast.budget.compartments import NAMES, compartments
@@ -177,7 +177,7 @@ def _type(field: dict[str, object]) -> str:
 
 
 def routes() -> Iterator[str]:
-    known = [one for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]
+    known = [one for one in ROUTES if isinstance(one, APIRoute)]
     rows = [_route(one) for one in sorted(known, key=lambda one: one.path_format)]
     yield "\n".join(("| route | query | fields of the body |", "|---|---|---|", *rows))
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from starlette.routing import Match
 from starlette.testclient import TestClient
 
-from holdfast.api.app import ROUTERS, create
+from holdfast.api.app import ROUTES, create
 from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
 from holdfast.hub.store.store import Store
@@ -47,8 +47,7 @@ def _fits(answer: Response) -> None:
     """Whatever a test asks, the answer is as the interface describes it."""
     asked = answer.request
     scope = {"type": "http", "path": asked.url.path, "method": asked.method}
-    found = (route for router in ROUTERS for route in router.routes)
-    route = next((route for route in found if route.matches(scope)[0] is Match.FULL), None)
+    route = next((route for route in ROUTES if route.matches(scope)[0] is Match.FULL), None)
     if answer.is_success and isinstance(route, APIRoute) and route.response_model:
         answer.read()
         if answer.headers["content-type"] == "application/json":

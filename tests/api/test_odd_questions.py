@@ -8,7 +8,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from holdfast.api.app import ROUTERS
+from holdfast.api.app import ROUTES
 from tests.api.trees import NOWHERE, post
 
 
@@ -48,8 +48,7 @@ ENDLESS = "/api/events"  # a stream
 PATHS = sorted(
     {
         re.sub(r"\{[^}]+\}", NOWHERE, route.path)
-        for router in ROUTERS
-        for route in router.routes
+        for route in ROUTES
         if isinstance(route, APIRoute) and route.path != ENDLESS
     }
 )

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from holdfast.api.app import ROUTERS, create
+from holdfast.api.app import ROUTES, create
 from holdfast.hub.store.store import Store
 
 pytestmark = [pytest.mark.requirement("S2", "X7"), pytest.mark.nightly]
@@ -31,8 +31,7 @@ CHECKS = (
 ENDLESS = "/api/events"  # a stream does not end; tests/api/test_events.py listens to it
 OPERATIONS = [
     (path, method)
-    for router in ROUTERS
-    for route in router.routes
+    for route in ROUTES
     if isinstance(route, APIRoute) and (path := route.path_format) != ENDLESS
     for method in sorted(route.methods or ())
 ]

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import resource
-import shutil
 import socket
-import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 
 from holdfast.api import database, gate, server
-from holdfast.api.address import Address
 from holdfast.hub.store.store import Store
-from tests.api.live import TOKEN, Live, in_thread, until
-from tests.api.test_serve import a_certificate
+from tests.api.live import TOKEN, Live, in_thread
 
 pytestmark = pytest.mark.requirement("X5", "X7")
 HEAD = f"POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
@@ -71,16 +65,14 @@ def test_a_head_that_never_ends_is_given_up(
 
 
 IDLE = {
-    "silent": b"",
     "half a head": b"GET / HTTP/1.1\r\nX-Slow: ",
-    "no token": b"GET /api/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n",
     "an open page": b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n",
 }
 
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """Both ends of 650 connections lie in this process, or 1,150 of a client and 600 of ours."""
+    """Both ends of 650 connections lie in this process."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 4_096:
         pytest.skip(f"this process may open {hard} files")
@@ -103,71 +95,6 @@ def test_who_knows_the_token_gets_in_past_600_that_only_hold_on(live: Live, begu
     finally:
         for one in held:
             one.close()
-
-
-@pytest.fixture
-def tls_live(sqlite_url: str, tmp_path: Path) -> Iterator[Live]:
-    with _serving_tls(sqlite_url, tmp_path) as found:
-        yield found
-
-
-@contextmanager
-def _serving_tls(sqlite_url: str, tmp_path: Path) -> Iterator[Live]:
-    if not shutil.which("openssl"):
-        pytest.skip("openssl makes the certificate")
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    a_certificate(cert, key)
-    address = Address("127.0.0.1", 0, tls_cert=cert, tls_key=key)
-    store = Store.open(sqlite_url)
-    with in_thread(store, http=server.connection_type(address)) as found:
-        yield found
-    store.close()
-
-
-def _ask_over_tls(live: Live, head: str = f"Authorization: Bearer {TOKEN}\r\n") -> bytes:
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with _connected(live) as wire, context.wrap_socket(wire) as secure:
-        secure.sendall(f"GET /api/projects HTTP/1.0\r\nHost: localhost\r\n{head}\r\n".encode())
-        return secure.recv(15)
-
-
-BEFORE_TLS = {
-    "silent": b"",
-    "half a hello": b"\x16\x03\x01\x02\x00\x01",
-    "no TLS": b"GET / HTTP/1.1\r\n\r\n",
-}
-
-
-@pytest.mark.usefixtures("many_files")
-@pytest.mark.parametrize("begun", BEFORE_TLS.values(), ids=BEFORE_TLS)
-def test_who_knows_the_token_gets_in_past_1150_that_never_finish_a_handshake(
-    tls_live: Live, begun: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server, "HEAD_SECONDS", 3_600.0)  # so that no other limit closes them
-    held = []
-    try:
-        for _ in range(1_150):
-            held.append(_connected(tls_live))
-            with suppress(OSError):
-                held[-1].sendall(begun)
-        assert _ask_over_tls(tls_live) == b"HTTP/1.1 200 OK"
-        oldest = held[: 1_100 - server.MOST_CONNECTIONS]
-        until(lambda: all(map(_is_closed, oldest)), 20)  # a handshake ends by itself after 60
-        assert _ask_over_tls(tls_live, head="").startswith(b"HTTP/1.1 401")
-    finally:
-        for one in held:
-            one.close()
-
-
-def _is_closed(wire: socket.socket) -> bool:
-    wire.settimeout(0.001)
-    try:
-        return wire.recv(1) == b""
-    except TimeoutError:
-        return False
-    except OSError:
-        return True
 
 
 @pytest.mark.requirement("S3")

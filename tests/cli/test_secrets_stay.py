@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from holdfast.api.app import ROUTERS, create
+from holdfast.api.app import ROUTES, create
 from holdfast.api.database import Database
 from holdfast.checkpoint import index
 from holdfast.cli.main import NAMES, holdfast_command
@@ -377,7 +377,7 @@ def _routes(made: Machine) -> None:
     with TestClient(app, "http://127.0.0.1:3847") as client:
         api = Api(made, client)
         ids = _written(made, api)
-        for route in (route for router in ROUTERS for route in router.routes):
+        for route in ROUTES:
             if isinstance(route, APIRoute) and "GET" in (route.methods or ()):
                 path = route.path_format
                 for name, value in ids.items():

@@ -53,9 +53,9 @@ def _check(command: click.Command, above: click.Context, words: list[str], line:
 def test_every_address_in_an_example_is_a_route() -> None:
     from fastapi.routing import APIRoute
 
-    from holdfast.api.app import ROUTERS
+    from holdfast.api.app import ROUTES
 
-    routes = [one for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]
+    routes = [one for one in ROUTES if isinstance(one, APIRoute)]
     for page in PAGES:
         for block in blocks(page):
             for path in re.findall(r"(?:127\.0\.0\.1:3847|\$at)(/[\w/.-]+)", block):

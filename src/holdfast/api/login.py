@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from holdfast.api.address import PortTaken
 from holdfast.api.gate import Token
 from holdfast.api.pages import PLACE
 from holdfast.files import lock
@@ -110,7 +109,7 @@ def link_or_serve(port: int, serve: Callable[[], None], *, on_any_port: bool = F
         return found
     try:
         serve()
-    except PortTaken:
+    except HoldfastError:
         found = running_link(port)
         if not found:
             raise

@@ -196,11 +196,9 @@ def _is_inner(part: object) -> bool:
 def _allowed_methods(request: Request) -> str:
     """Return the methods of every route at this address; the framework returns only those of the
     first."""
-    listed = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
-    routes = (route for one in listed for route in getattr(one, "routes", (one,)))
+    routes = request.app.routes
     fits = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    methods = {method for route in fits for method in getattr(route, "methods", None) or ()}
-    return ", ".join(sorted(methods))
+    return ", ".join(sorted({method for route in fits for method in route.methods}))
 
 
 NOT_FOUND: dict[int | str, dict[str, Any]] = {

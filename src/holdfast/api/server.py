@@ -1,31 +1,33 @@
-"""One server in this process, from the first bind to the last write; `holdfast serve` runs it."""
+"""One server in this process, from the first bind to the last write; `holdfast serve` runs it.
+
+It listens on loopback, or on another address with TLS or behind a proxy that has it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
+import ipaddress
 import os
 import signal
 import socket
 import ssl
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import cast
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from holdfast.api import address as addresses
-from holdfast.api.address import Address
 from holdfast.api.app import create
 from holdfast.api.database import Hub
-from holdfast.api.gate import KNOWN, Gate, Rules
+from holdfast.api.gate import KNOWN, LOOPBACK, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
 from holdfast.api.past_reader import PastReader
 from holdfast.files import lock
@@ -37,107 +39,145 @@ from holdfast.memory import embedders, sessions
 from holdfast.memory.background import Filler
 from holdfast.watcher.loop import Watcher
 from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
 
+WILDCARDS = ("0.0.0.0", "::", "")
 HEAD_SECONDS = 30.0
 MOST_CONNECTIONS = 600  # of the 1,024 files a process may usually open
 MOST_ACCEPTED = 256  # at once, before any of them is counted
+END_SECONDS = 5
+LAST_SECONDS = 20.0  # a hanging database must not keep a server from ending
+ENDS = (signal.SIGINT, signal.SIGTERM)
+TLS_HINT = "PEM files: the certificate with its chain, and its key without a passphrase"
+
+
+class NotSafe(HoldfastError):
+    """Others could reach the server without encryption."""
+
+    exit_code = 3
+
+
+class CannotListen(HoldfastError):
+    exit_code = 5
+
+    def __init__(self, words: str, hint: str = "") -> None:
+        super().__init__(words)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    host: str
+    port: int
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    allowed: tuple[str, ...] = ()  # further host names we answer to
+
+    @property
+    def is_loopback(self) -> bool:
+        places = [str(found[4][0]).partition("%")[0] for found in _look_up(self.host, 0)]
+        return all(ipaddress.ip_address(place).is_loopback for place in places)
+
+    @property
+    def names(self) -> frozenset[str]:
+        own = {self.host.strip("[]").lower()} - set(WILDCARDS)
+        here = {socket.gethostname().lower()} if not own else set()
+        return LOOPBACK | own | here | {name.lower() for name in self.allowed}
+
+
+def assert_safe(address: Address, *, needs_token: bool) -> None:
+    """Refuse an address that would leave the machine unprotected."""
+    if bool(address.tls_cert) != bool(address.tls_key):
+        raise NotSafe("--tls-cert and --tls-key belong together")
+    if not needs_token and (address.behind_proxy or not address.is_loopback):
+        error = NotSafe("HOLDFAST_API_AUTH=off is for this machine alone")
+        error.hint = "unset it, or serve on 127.0.0.1 without --behind-proxy"
+        raise error
+    if not (address.is_loopback or address.tls_cert or address.behind_proxy):
+        error = NotSafe(f"{address.host} can be reached by others, and nothing would be encrypted")
+        error.hint = "--tls-cert FILE --tls-key FILE; or --behind-proxy, where a proxy has the TLS"
+        raise error
+    if address.tls_cert:
+        try:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(address.tls_cert, address.tls_key, password=lambda: "")
+        except (OSError, ValueError) as problem:
+            words = f"the TLS files cannot be used: {problem}"
+            raise CannotListen(words, TLS_HINT) from problem
+
+
+def bind(address: Address) -> socket.socket:
+    """Bind the port first, so that nothing else is touched if it is taken."""
+    family, kind, proto, _, where = _look_up(address.host, address.port)[0]
+    listener = socket.socket(family, kind, proto)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(where)
+        listener.listen()  # binding alone lets a second server bind too; who comes early waits here
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            words = f"port {address.port} on {address.host} is taken"
+            hint = f"is a server running already? else another port: --port {address.port + 1}"
+        else:
+            words = f"cannot listen on {address.host}:{address.port}: {error.strerror}"
+            hint = "a port from 1024 on, and an address of this machine"
+        raise CannotListen(words, hint) from error
+    return listener
+
+
+def _look_up(host: str, port: int) -> list[tuple[int, int, int, str, tuple[object, ...]]]:
+    name = host.strip("[]") or None
+    try:
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        raise CannotListen(f"{host} is no address of this machine") from error
+    return list(found)
 
 
 class Connection(H11Protocol):
-    """A connection with limits before its first request: on the time for the request head, and on
-    their number.
+    """A connection whose request heads have to come in time, and one of at most 600.
 
-    uvicorn waits for the end of a head without a limit; a few hundred connections that never finish
-    theirs would use up every file this process may open, including the database's. At the limit, a
-    new connection replaces one that never showed the token, so that callers with the token always
-    get in. With `tls` the limits hold from before the handshake: asyncio reports a connection of
-    its own TLS server only after it.
+    uvicorn limits neither; a few hundred connections that never finish a head would use up every
+    file this process may open, including the database's. At the limit, a new connection replaces
+    the oldest one that does not show the token.
     """
 
     _late: asyncio.TimerHandle | None = None
     _since = 0.0
-    _was_known = False
-    _handshake: asyncio.Task[None] | None = None
-    _early = b""  # came with the end of the handshake
-
-    def __init__(self, *given: Any, tls: ssl.SSLContext | None = None, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._tls = tls
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._since = self.loop.time()
-        if len(self.connections) > MOST_CONNECTIONS:
-            self._make_room()
+        self._make_room()
         self._expect_head()
-        if self._tls is not None:
-            transport.pause_reading()
-            self._handshake = self.loop.create_task(self._start_tls(transport, self._tls))
-
-    async def _start_tls(self, plain: asyncio.Transport, tls: ssl.SSLContext) -> None:
-        """Go on over TLS. During the handshake asyncio does not report a lost connection to us."""
-        if plain.is_closing():
-            return
-        try:
-            secure = await self.loop.start_tls(plain, self, tls, server_side=True)
-            if secure is None or plain.is_closing():
-                raise ConnectionAbortedError("closed during the handshake")
-        except Exception as error:
-            plain.abort()
-            self.connection_lost(error)
-            return
-        super().connection_made(secure)
-        self._handshake = None
-        if self._early:
-            self.data_received(self._early)
 
     def data_received(self, data: bytes) -> None:
-        if self._handshake is not None:  # an answer would go out in the open
-            self._early += data
-            return
         super().data_received(data)
         self._expect_head()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP. This ends the request it came with: uvicorn would let that answer
-        too, on a connection that takes no second answer."""
-        if self.cycle is not None:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        """Refuse what is no HTTP; in the middle of a request, uvicorn would answer twice."""
+        if self.conn.our_state is h11.IDLE:
             super().send_400_response(msg)
         else:
             self.transport.close()
-
-    def on_response_complete(self) -> None:
-        self._was_known = self.is_known  # the next request, perhaps here already, has its own scope
-        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
-        """Close the oldest connection without the token, from the address that has most of them;
-        else refuse this one."""
-        others = [cast("Connection", connection) for connection in self.connections]
-        still = [other for other in others if not other.transport.is_closing()]
-        if len(still) <= MOST_CONNECTIONS:
-            return
-        strangers = [one for one in still if one is not self and not one.is_known]
-        crowd = Counter(stranger._address for stranger in strangers)
-        order = sorted(strangers, key=lambda stranger: (-crowd[stranger._address], stranger._since))
-        (order[0] if order else self).transport.abort()
-
-    @property
-    def is_known(self) -> bool:
-        """Whether a request on this connection came with the token."""
-        asked = getattr(self, "scope", None) or {}
-        return self._was_known or bool(asked.get(KNOWN))
-
-    @property
-    def _address(self) -> str:
-        return self.client[0] if self.client else ""
+        everyone = cast("set[Connection]", self.connections)
+        still = [other for other in everyone if not other.transport.is_closing()]
+        if len(still) > MOST_CONNECTIONS:
+            strangers = [
+                other for other in still if not (getattr(other, "scope", None) or {}).get(KNOWN)
+            ]
+            min(strangers, key=lambda stranger: stranger._since).transport.abort()
 
     def _expect_head(self) -> None:
         if self.conn.their_state is not h11.IDLE:
@@ -149,15 +189,6 @@ class Connection(H11Protocol):
         if self._late is not None:
             self._late.cancel()
             self._late = None
-
-
-def connection_type(address: Address) -> type[Connection]:
-    tls = addresses.load_tls(address) if address.tls_cert else None
-    return cast("type[Connection]", partial(Connection, tls=tls))
-
-
-END_SECONDS = 5
-LAST_SECONDS = 20.0  # a hanging database must not keep a server from ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +203,13 @@ class Plan:
 
 def serve(plan: Plan, say: Callable[[str], None]) -> None:
     """Serve until a signal ends it. Every acknowledged write is on disk."""
-    addresses.assert_safe(plan.address, needs_token=needs_token())
+    assert_safe(plan.address, needs_token=needs_token())
     rules = Rules(
         token=token() if needs_token() else None,
         hosts=plan.address.names,
         behind_proxy=plan.address.behind_proxy,
     )
-    with addresses.bind(plan.address) as listener, _hold_server_file(listener):
+    with bind(plan.address) as listener, _hold_server_file(listener):
         store = _open_store(plan.database, say)
         try:
             _greet(plan, listener, say)
@@ -221,7 +252,7 @@ def _open_store(database: str, say: Callable[[str], None]) -> Store:
 def _base(plan: Plan, listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     host = f"[{host}]" if ":" in host else host
-    return f"{plan.address.scheme}://{host}:{port}"
+    return f"{'https' if plan.address.tls_cert else 'http'}://{host}:{port}"
 
 
 def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> None:
@@ -243,7 +274,9 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     settle_memory()
     config = uvicorn.Config(
         Gate(app, rules),
-        http=connection_type(address),
+        http=Connection,
+        ssl_certfile=address.tls_cert,
+        ssl_keyfile=address.tls_key,
         ws="none",
         loop="asyncio",
         backlog=MOST_ACCEPTED,
@@ -300,6 +333,3 @@ class _Server(uvicorn.Server):
         last = threading.Timer(LAST_SECONDS, os._exit, (1,))
         last.daemon = True
         last.start()
-
-
-ENDS = (signal.SIGINT, signal.SIGTERM)

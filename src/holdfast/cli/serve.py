@@ -80,9 +80,7 @@ def serve(
     except ModuleNotFoundError as error:
         words = f"the HTTP interface needs {error.name}, which is not installed"
         raise _not_installed(words) from error
-    from holdfast.api.address import Address
-
-    address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
+    address = server.Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
     plan = server.Plan(address, database, _say_link if sys.stderr.isatty() else None)
     server.serve(plan, lambda words: say(words, err=True))
 
@@ -149,7 +147,6 @@ def ui(port: int | None, no_open: bool) -> None:
         from holdfast.api import login, server
     except ModuleNotFoundError as error:
         raise _not_installed(f"the dashboard needs {error.name}, which is not installed") from error
-    from holdfast.api.address import Address
 
     def show(link: str) -> None:
         click.echo(link)
@@ -157,7 +154,7 @@ def ui(port: int | None, no_open: bool) -> None:
             say("open this link in a browser; it works once, for five minutes", err=True)
 
     def start() -> None:
-        plan = server.Plan(Address("127.0.0.1", port or PORT), "", show)
+        plan = server.Plan(server.Address("127.0.0.1", port or PORT), "", show)
         server.serve(plan, lambda words: say(words, err=True))
 
     if link := login.link_or_serve(port or PORT, start, on_any_port=port is None):
