@@ -24,7 +24,7 @@ from statistics import mean, quantiles
 from benchmarks import used_again
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
-from holdfast.segment import compress, formats, kept_items, segment
+from holdfast.segment import compress, formats, segment
 from holdfast.segment.segment import Segment
 from holdfast.text.fence import flat
 
@@ -88,7 +88,7 @@ def keep(counts: Counts, session: Session) -> None:
     for one in session.segments:
         if one.message_count < LEAST_MESSAGES:
             continue
-        source = kept_items.read_source(one, session.record, str(session.path))
+        source = compress.read_source(one, session.record, str(session.path))
         text = compress.content(source)
         counts.ratios.append((source.tokens, formats.tokens(text)))
         counts.reduction.append(1 - formats.tokens(text) / max(1, source.tokens))
@@ -156,7 +156,7 @@ def _shown(session: Session, one: Segment) -> Iterator[str]:
         names = [name.rpartition("/")[2] for name in [*turn.edited, "|", *turn.read]][:8]
         edge = "|" if first <= at <= last else " "
         yield f"{edge} {turn.place.op:4} {flat(turn.asked, 160)} {names}"
-    source = kept_items.read_source(one, record, str(session.path))
+    source = compress.read_source(one, record, str(session.path))
     text = compress.content(source)
     yield f"--- {source.tokens:,} → {formats.tokens(text):,} tokens\n{text}"
 

@@ -25,7 +25,7 @@ from holdfast.hub import projection_file
 from holdfast.hub.ingest import set_aside
 from holdfast.plan import past
 from holdfast.record import model as record
-from holdfast.segment import disk
+from holdfast.segment import library
 from holdfast.segment.formats import Done, Queue
 from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
@@ -80,8 +80,8 @@ def _record(folder: Path) -> Path:
 
 
 def _queue(folder: Path) -> Path:
-    disk.save_queue("s1", Queue(compressed=[Done("s1_seg_1_0", topic="tables")]))
-    return Path(disk.queue_path("s1"))
+    library.save_queue("s1", Queue(compressed=[Done("s1_seg_1_0", topic="tables")]))
+    return Path(library.queue_path("s1"))
 
 
 def _projection(folder: Path) -> Path:
@@ -156,7 +156,7 @@ FORMATS = {
     "record.json": Format(
         _record, lambda folder: record.load((folder / "record.json").read_bytes())
     ),
-    "queue": Format(_queue, lambda folder: disk.list_archived("s1")),
+    "queue": Format(_queue, lambda folder: library.list_archived("s1")),
     "work.json": Format(
         _projection, lambda folder: projection_file.read_projection(_window(folder))
     ),

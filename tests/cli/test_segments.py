@@ -14,9 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.segment import disk, library
-from holdfast.segment.errors import NoSegment, NotASave, NotRolled
+from holdfast.files.small_files import NewerFile
+from holdfast.segment import library
 from holdfast.segment.formats import Queue
+from holdfast.segment.library import NoSegment, NotASave
 from tests.segment.library_builders import a_segment, kept
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
 
@@ -80,9 +81,9 @@ def test_a_session_of_which_no_hook_has_told_is_compressed(
 
 @pytest.mark.requirement("R8", "R4")
 def test_roll_says_what_could_not_be_done(transcript: str) -> None:
-    disk.save_queue("s-1", Queue(version=9))
+    library.save_queue("s-1", Queue(version=9))
     found = _invoke("roll", "--now", transcript)
-    assert isinstance(found.exception, NotRolled)
+    assert isinstance(found.exception, NewerFile)
     assert "newer Holdfast" in str(found.exception)
     gone = _invoke("roll", "--now", "/nowhere.jsonl")
     assert "is not a file" in str(gone.exception)

@@ -16,7 +16,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.memory import sync
 from holdfast.memory.locations import client_folder, index_file, index_files
 from holdfast.memory.recall import recall
-from holdfast.segment import disk, library
+from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places
 from tests.memory.transcripts import a_line, a_session, written
@@ -133,7 +133,7 @@ def test_a_segment_shipped_in_a_project_is_marked_and_comes_after_our_own(here: 
         (folder / f"{name}.json").write_text(json.dumps({**forged, "segment_id": name}))
     ours = Compressed("ours_seg_1_0", "an afternoon", "s1", metadata=Metadata(project=str(here)))
     ours.compressed_content = "among much else that was done that day, somebody saw a walrus"
-    with disk.hold_segments():
+    with library.hold_segments():
         library.keep(ours, 1)
     found = recall("walrus", project=str(here), limit=20).found
     assert [one.item.by for one in found] == ["", *[NOT_OURS] * (len(found) - 1)]

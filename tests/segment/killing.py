@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from holdfast.segment import disk, library, tiers
+from holdfast.segment import library, tiers
 from tests.checkpoint.killing import FAR, killed_at
 from tests.segment.library_builders import NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
@@ -31,7 +31,7 @@ def look(home: Path, transcript: Path) -> None:
     _roll(transcript)
     topics = [one.topic for one in [*library.cold(), *library.warm()]]
     assert topics == [TABLE, MAIL], topics
-    known = disk.load_queue("s-1")
+    known = library.load_queue("s-1")
     assert known.pending == []
     assert [one.topic for one in known.compressed] == [TABLE, MAIL]
     assert all(Path(one.storage_location).is_file() for one in known.compressed)

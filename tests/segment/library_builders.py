@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.segment import disk, library
+from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 
 NOW_MS = 1_767_225_600_000  # 2026-01-01
@@ -31,6 +31,6 @@ def a_segment(segment_id: str = "s1_seg_1_0", **fields: Any) -> Compressed:
 
 
 def kept(*segments: Compressed) -> None:
-    with disk.hold_segments():
+    with library.hold_segments():
         for one in segments:
             library.keep(one, NOW_MS)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.record.reader import read_record
-from holdfast.segment import compress, formats, kept_items, library
+from holdfast.segment import compress, formats, library
 from holdfast.segment.formats import Compressed
 from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import NOW_MS
@@ -22,7 +22,7 @@ def _compressed(session: Session, folder: Path) -> Compressed:
     """The first segment of a session, as a roll would make it."""
     [first, *_] = cut(session, folder)
     path = str(session.written(folder))
-    source = kept_items.read_source(first, read_record(path), path)
+    source = compress.read_source(first, read_record(path), path)
     given = {"session_id": "s-1", "project": "/work/project", "transcript": path}
     return compress.compress(source, now_ms=NOW_MS, **given)
 

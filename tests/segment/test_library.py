@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.files.small_files import NewerFile
-from holdfast.segment import disk, formats, library
-from holdfast.segment.errors import NoSegment, NotASave
+from holdfast.segment import formats, library
 from holdfast.segment.formats import Pending, Queue
+from holdfast.segment.library import NoSegment, NotASave
 from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment, kept
 
 SEED_FIELDS = {
@@ -45,7 +45,7 @@ def test_a_kept_segment_has_every_field_of_the_format_and_is_found_again(own_hom
 def test_a_demoted_segment_is_cold_and_still_found() -> None:
     kept(a_segment())
     [one] = library.warm()
-    with disk.hold_segments():
+    with library.hold_segments():
         library.demote(one, NOW_MS)
     assert library.warm() == []
     assert [found.segment_id for found in library.cold("/p", "s1")] == ["s1_seg_1_0"]
@@ -56,7 +56,7 @@ def test_a_demoted_segment_is_cold_and_still_found() -> None:
 @pytest.mark.requirement("R2")
 def test_a_pruned_archive_keeps_its_summary_and_what_it_is_known_by() -> None:
     kept(a_segment(metadata={"own_content": "ours", "transcript": "/t.jsonl"}))
-    with disk.hold_segments():
+    with library.hold_segments():
         library.demote(library.warm()[0], NOW_MS)
         library.prune(library.cold()[0], NOW_MS + 31 * DAY_MS)
     [one] = library.cold()
@@ -165,16 +165,16 @@ def test_what_a_newer_holdfast_wrote_is_left_alone(own_home: Path) -> None:
     with pytest.raises(NoSegment):
         library.save("s1_seg_1_0", "words", [], [], NOW_MS)
     assert _warm_file(own_home).read_bytes() == newer
-    disk.save_queue("s1", Queue(version=9))
+    library.save_queue("s1", Queue(version=9))
     assert library.list_pending("s1") == []
     with pytest.raises(NewerFile):
-        disk.load_queue("s1")
+        library.load_queue("s1")
 
 
 @pytest.mark.requirement("R4")
 def test_the_queue_has_the_fields_of_the_format_and_is_bounded(own_home: Path) -> None:
     pending = [Pending(f"s1_seg_{n}_{n}", "topic", n, n + 3) for n in range(300)]
-    disk.save_queue("s1", Queue(pending=pending, last_check_turn=60))
+    library.save_queue("s1", Queue(pending=pending, last_check_turn=60))
     path = own_home / ".holdfast" / "segments" / "queue" / "s1_pending.json"
     told = json.loads(path.read_text())
     assert told["last_check_turn"] == 60
@@ -183,7 +183,7 @@ def test_the_queue_has_the_fields_of_the_format_and_is_bounded(own_home: Path) -
         "segment_id", "topic", "start_turn", "end_turn", "message_count", "turns_since_mention",
         "queued_at_turn", "timestamp",
     }  # fmt: skip
-    assert len(told["pending"]) == disk.MOST_PENDING
+    assert len(told["pending"]) == library.MOST_PENDING
     assert library.list_pending("s1")[-1].segment_id == "s1_seg_299_299"
 
 

@@ -63,9 +63,9 @@ def find_archived(session_id: str, agent_id: str) -> list[Archived]:
     none."""
     if agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
         return []
-    from holdfast.segment import disk
+    from holdfast.segment import library
 
-    return disk.list_archived(session_id)
+    return library.list_archived(session_id)
 
 
 def item_id(item: BriefItem) -> str:

@@ -18,16 +18,16 @@ from holdfast.cli.options import AS_JSON, EVERYWHERE, demo_session, of_session
 from holdfast.cli.sessions import Chosen, NoSession, choose, choose_to_save
 from holdfast.cli.terminal import confirm, paint, say, working
 from holdfast.record import storage
-from holdfast.segment import disk, formats, library, tiers
-from holdfast.segment.errors import NoSegment, NotASave, NoTranscript, NotRolled, SeveralSegments
+from holdfast.segment import formats, library, tiers
 from holdfast.segment.formats import Compressed
+from holdfast.segment.library import NoSegment, NotASave, SeveralSegments
 from holdfast.segment.tiers import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
-from holdfast.transcript import Unreadable
 from holdfast.window import view
+from holdfast.wire.errors import HoldfastError
 
 MOST_INPUT = 4 << 20
 AGAIN = "holdfast compress --now"
@@ -138,7 +138,7 @@ def clear(segment_ids: tuple[str, ...], yes: bool) -> None:
     if not yes and not confirm(f"Remove {len(chosen)} for good?"):
         say("Nothing was removed.", err=True)
         sys.exit(1)
-    with disk.hold_segments():
+    with library.hold_segments():
         gone = [segment for segment in chosen if library.clear(segment)]
     say(f"{len(gone)} removed; the transcript still has what they stood for")
 
@@ -257,25 +257,22 @@ def compress(session: str, now: bool) -> None:
     for text in lines(report, AGAIN + (" --demo" if session == demo_session() else again)):
         say(text)
     if report.errors:
-        raise NotRolled("; ".join(report.errors), report.exit_code)
+        raise HoldfastError("; ".join(report.errors), "what was not compressed stays pending")
 
 
 def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
     state, now_ms = chosen.state, int(time.time() * 1000)
     settings = settings_load.load(state.project)
-    try:
-        seen = view.of_transcript(state, settings, now_ms, chosen.folder)
-        return tiers.roll(
-            state.transcript,
-            session_id=state.session_id,
-            record=storage.read_on(state, chosen.folder),
-            project=state.project,
-            used_ratio=seen.verdict.used_ratio,
-            now_ms=now_ms,
-            force=force,
-        )
-    except Unreadable as error:
-        raise NoTranscript(f"{state.transcript} cannot be read: {error}") from None
+    seen = view.of_transcript(state, settings, now_ms, chosen.folder)
+    return tiers.roll(
+        state.transcript,
+        session_id=state.session_id,
+        record=storage.read_on(state, chosen.folder),
+        project=state.project,
+        used_ratio=seen.verdict.used_ratio,
+        now_ms=now_ms,
+        force=force,
+    )
 
 
 def lines(report: RollReport, again: str) -> list[str]:

@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from holdfast.files.small_files import NewerFile
-from holdfast.segment.errors import DamagedSegment
 from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -28,6 +27,10 @@ FOREIGN = places.FOREIGN
 SUBSTANCE, LATELY, OFTEN = 0.40, 0.35, 0.25
 HALVES_IN_DAYS = 14.0
 MOST_DAYS = 10_000.0
+
+
+class DamagedSegment(Exception):
+    """A file does not hold what its name says; it is set aside."""
 
 
 class Pending(msgspec.Struct):
@@ -127,7 +130,7 @@ def encode(value: Queue | Compressed) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
-def queue(data: bytes) -> Queue:
+def decode_queue(data: bytes) -> Queue:
     """Decode a queue; raises DamagedSegment or NewerFile."""
     return _decoded(data, Queue)
 

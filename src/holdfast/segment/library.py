@@ -1,112 +1,133 @@
-"""The library: compressed segments in two tiers, warm (searched by default) and cold (on request).
+"""The library: compressed segments in two tiers, warm (searched by default) and cold (on request),
+and the queue of each session.
 
-    warm(project, session_id)   cold(...)   find(id)   pending(session_id)   list and find
-    note_access(id, now_ms)                                                  count an access
-    save(id, text, decisions, files, now_ms)                                 store a model's text
+There is one writer at a time, and each file is written whole. A segment that moves to cold is
+written there first: after a kill in between it is in both tiers and counts as warm.
 
-A segment that moves to cold is written there first: after a kill in between it is in both tiers and
-counts as warm. A model's text is cleaned, redacted and checked for length; Holdfast's own text is
-saved beside it.
+Another tool of this format may have left segments in its own folders. They are read there, never
+written. Their author is unknown: few are read, each small, and an invalid one is skipped. They are
+redacted, and a transcript they name is read only if it belongs to their project.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TypeVar
 
-from holdfast.files import folders, small_files
+import msgspec
+
+from holdfast.client.memory_folder import slug
+from holdfast.client.settings_files import config_folder
+from holdfast.files import folders, lock, small_files
 from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
-from holdfast.redact import redact
-from holdfast.segment import disk, formats
-from holdfast.segment.disk import ENDING
-from holdfast.segment.errors import DamagedSegment, NoSegment, NotASave
-from holdfast.segment.formats import Compressed, Pending
+from holdfast.redact import are_clean, redact, redact_each
+from holdfast.segment import formats
+from holdfast.segment.formats import Compressed, DamagedSegment, Pending, Queue
 from holdfast.text import fence
 from holdfast.wire import log, places
+from holdfast.wire.errors import HoldfastError
 
+WARM, COLD = "warm", "cold"
+ENDING = ".json"
+MOST_BYTES = 1 << 20
+SESSION_SECONDS = 0.5  # to wait for another process that compresses the same session
 LARGEST_SHARE = 0.2  # at least 80 % fewer tokens
 FLOOR_TOKENS = 120  # a small segment needs more than a fifth of itself
 MOST_LISTED, LONGEST_LISTED = 60, 400
-WARM, COLD = "warm", "cold"
-KEPT_WHEN_PRUNED = (
-    *("task_completed", "project", "transcript", "first_uuid", "last_uuid"),
-    *("start_byte", "end_byte", "written_by", "archived_at"),
-)
+MOST_PENDING, MOST_DONE = 200, 500
+LONGEST_TOPIC = 160
+# Folders of other tools, below a project or the user's home.
+QUEUES, SESSIONS = ".claude/data/context_queue", ".claude/data/sessions"
+FOREIGN_WARM, FOREIGN_COLD = "data/knowledge-db/compressed_context", "archived_context"
+MOST_FILES, MOST_SESSIONS = 500, 200
+Kind = TypeVar("Kind", Pending, Compressed)
 
 
-def most_tokens(original_tokens: int) -> int:
-    """Return how long the text for a segment of this size may be."""
-    return max(FLOOR_TOKENS, int(original_tokens * LARGEST_SHARE))
+class NoSegment(HoldfastError):
+    """No segment has this id, in any tier."""
+
+    hint = "`holdfast segments --all --cold` lists the ids"
 
 
-def replace_text(
-    one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int
-) -> None:
-    """Replace a segment's text. Empty lists change nothing; Holdfast's own text stays stored."""
-    words = redact(fence.clean(text)).strip()
-    if not words:
-        raise NotASave("there are no words to save")
-    most = most_tokens(one.original_tokens)
-    if formats.tokens(words) > most:
-        size = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
-        raise NotASave(f"{size} are too many: at most {most:,}")
-    if one.metadata.written_by != formats.MODEL:
-        one.metadata.own_content = one.compressed_content
-        one.metadata.written_by = formats.MODEL
-    one.compressed_content = words
-    one.compressed_tokens = formats.tokens(words)
-    one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
-    one.key_decisions = _clean_list(decisions) or one.key_decisions
-    one.key_files = _clean_list(files) or one.key_files
-    one.compressed_at = formats.stamp(now_ms)
-    one.relevance_score = formats.score(one, now_ms)
+class SeveralSegments(NoSegment):
+    """The start of an id that fits more than one."""
+
+    exit_code = 2
+    hint = "give more characters of the id; `holdfast segments` lists them"
 
 
-def _clean_list(texts: list[str]) -> list[str]:
-    cleaned = [redact(fence.flat(text, LONGEST_LISTED)) for text in texts[:MOST_LISTED]]
-    return list(dict.fromkeys(filter(None, cleaned)))
+class NotASave(HoldfastError):
+    """The given words cannot replace the segment: empty, too long, or malformed."""
+
+    exit_code = 2
+    hint = "`holdfast segments save --help` shows the shape"
+
+
+def folder(*below: str) -> str:
+    return "/".join((places.home(), "segments", *below))
+
+
+@contextmanager
+def hold_segments() -> Iterator[None]:
+    """Hold the lock of all segments; StoreBusy if it was not free in time."""
+    with small_files.hold(folder("lock"), lock.PATIENCE_SECONDS) as is_ours:
+        if not is_ours:
+            raise StoreBusy("another session or command is writing segments")
+        yield
+
+
+def hold_session(session_id: str) -> AbstractContextManager[bool]:
+    """Hold the lock of one session; False if another process compresses it."""
+    path = folder("queue", f"{places.plain(session_id or 'unknown')}.lock")
+    return small_files.hold(path, SESSION_SECONDS)
 
 
 def warm(project: str = "", session_id: str = "") -> list[Compressed]:
     """List every warm segment, oldest first, including those of other tools."""
-    found = [*ours(WARM), *disk.foreign_warm(project)]
-    return _select(found, project, session_id)
+    return _select([*ours(WARM), *_foreign(WARM, project)], project, session_id)
 
 
 def cold(project: str = "", session_id: str = "") -> list[Compressed]:
     """List every cold segment that is not also warm."""
-    found = [*ours(COLD, session_id), *disk.foreign_cold(project)]
-    return _select(found, project, session_id)
+    return _select([*ours(COLD, session_id), *_foreign(COLD, project)], project, session_id)
+
+
+def _select(listed: Iterable[Compressed], project: str, session_id: str) -> list[Compressed]:
+    """Return each segment once, of the given project and session if any, oldest first. Those of
+    others come before all of ours, as if they were older: lists show the newest first."""
+    by_id: dict[str, Compressed] = {}
+    for segment in listed:
+        is_of_session = session_id in ("", segment.session_id)
+        if is_of_session and (not project or segment.metadata.project in ("", project)):
+            by_id.setdefault(segment.segment_id, segment)
+    return sorted(by_id.values(), key=lambda one: (is_own(one), one.compressed_at, one.start_turn))
+
+
+def is_own(one: Compressed) -> bool:
+    return one.metadata.written_by != formats.FOREIGN
 
 
 def ours(tier: str, session_id: str = "") -> list[Compressed]:
     """List the segments of one tier that Holdfast wrote."""
     if tier == WARM:
-        found = _within(disk.folder(WARM))
-        return [one for one in found if session_id in ("", one.session_id)]
-    warm_ids = set(small_files.stems(disk.folder(WARM), ENDING))
-    found = (one for folder in _cold_folders(session_id) for one in _within(folder))
+        return [one for one in _within(folder(WARM)) if session_id in ("", one.session_id)]
+    warm_ids = set(small_files.stems(folder(WARM), ENDING))
+    found = (one for path in _cold_folders(session_id) for one in _within(path))
     return [one for one in found if one.segment_id not in warm_ids]
 
 
-def list_pending(session_id: str, project: str = "") -> list[Pending]:
-    """List what waits to be compressed; empty if a newer Holdfast wrote the queue."""
-    try:
-        ours = disk.load_queue(session_id).pending
-    except NewerFile as error:
-        log.add("WARN", "segments", f"{disk.queue_path(session_id)}: {error}")
-        ours = []
-    known = {one.segment_id for one in ours}
-    theirs = disk.foreign_pending(session_id, project)
-    return [*ours, *(one for one in theirs if one.segment_id not in known)]
+def _within(path: str) -> Iterator[Compressed]:
+    found = (_load(f"{path}/{name}{ENDING}") for name in small_files.stems(path, ENDING))
+    return (one for one in found if one is not None)
 
 
 def find(segment_id: str) -> Compressed | None:
     """Find a segment by its id: warm, then cold."""
     if path := location(segment_id):
         return _load(path)
-    theirs = [*disk.foreign_warm(""), *disk.foreign_cold("")]
+    theirs = [*_foreign(WARM, ""), *_foreign(COLD, "")]
     return next((one for one in theirs if one.segment_id == segment_id), None)
 
 
@@ -124,24 +145,35 @@ def location(segment_id: str) -> str:
     """Return the segment's file; empty if there is none or the id cannot be a file name."""
     if not formats.is_plain(segment_id):
         return ""
-    found = [
-        _warm_path(segment_id),
-        *(f"{folder}/{segment_id}{ENDING}" for folder in _cold_folders("")),
-    ]
+    cold_paths = (f"{path}/{segment_id}{ENDING}" for path in _cold_folders(""))
+    found = (_warm_path(segment_id), *cold_paths)
     return next((path for path in found if os.path.lexists(path)), "")
+
+
+def _warm_path(segment_id: str) -> str:
+    return folder(WARM, f"{segment_id}{ENDING}")
+
+
+def _cold_path(one: Compressed) -> str:
+    return folder(COLD, places.plain(one.session_id or "unknown"), f"{one.segment_id}{ENDING}")
+
+
+def _cold_folders(session_id: str) -> list[str]:
+    if session_id:
+        return [folder(COLD, places.plain(session_id))]
+    return [folder(COLD, name) for name in sorted(folders.names_in(folder(COLD)))]
 
 
 def note_access(segment_id: str, now_ms: int) -> None:
     """Count an access, which raises the relevance. Other tools' segments stay unchanged; a failed
     write is only logged."""
     try:
-        with disk.hold_segments():
+        with hold_segments():
             path = location(segment_id)
             if segment := _load(path) if path else None:
                 segment.access_count += 1
                 segment.last_accessed = formats.stamp(now_ms)
-                segment.relevance_score = formats.score(segment, now_ms)
-                _put(path, segment)
+                _put(path, segment, now_ms)
     except (NotStored, StoreBusy) as error:
         log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {error}")
 
@@ -153,8 +185,7 @@ def keep(one: Compressed, now_ms: int) -> Compressed:
     if before is not None and before.metadata.written_by == formats.MODEL:
         before.metadata.own_content = one.compressed_content
         one = before
-    one.relevance_score = formats.score(one, now_ms)
-    _put(path, one)
+    _put(path, one, now_ms)
     return one
 
 
@@ -162,33 +193,54 @@ def save(
     segment_id: str, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> Compressed:
     """Save a model's text in place of Holdfast's, which stays stored; it is redacted, and limited
-    in length."""
-    with disk.hold_segments():
+    in length. Empty lists change nothing."""
+    with hold_segments():
         path = location(segment_id)
         one = _load(path) if path else None
         if one is None:
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
-        replace_text(one, text, decisions, files, now_ms)
-        _put(path, one)
-        disk.update_queue_entry(one, path)
+        words, most = redact(fence.clean(text)).strip(), most_tokens(one.original_tokens)
+        if not words:
+            raise NotASave("there are no words to save")
+        if formats.tokens(words) > most:
+            size = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
+            raise NotASave(f"{size} are too many: at most {most:,}")
+        if one.metadata.written_by != formats.MODEL:
+            one.metadata.own_content = one.compressed_content
+            one.metadata.written_by = formats.MODEL
+        one.compressed_content = words
+        one.compressed_tokens = formats.tokens(words)
+        one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
+        one.key_decisions = _clean_list(decisions) or one.key_decisions
+        one.key_files = _clean_list(files) or one.key_files
+        one.compressed_at = formats.stamp(now_ms)
+        _put(path, one, now_ms)
     return one
+
+
+def most_tokens(original_tokens: int) -> int:
+    """Return how long the text for a segment of this size may be."""
+    return max(FLOOR_TOKENS, int(original_tokens * LARGEST_SHARE))
+
+
+def _clean_list(texts: list[str]) -> list[str]:
+    cleaned = [redact(fence.flat(text, LONGEST_LISTED)) for text in texts[:MOST_LISTED]]
+    return list(dict.fromkeys(filter(None, cleaned)))
 
 
 def demote(one: Compressed, now_ms: int) -> str:
     """Move a segment from warm to cold and return its new path. The caller holds the lock."""
     one.metadata.archived_at = formats.stamp(now_ms)
-    one.relevance_score = formats.score(one, now_ms)
-    _put(_cold_path(one), one)
+    _put(_cold_path(one), one, now_ms)
     small_files.remove(_warm_path(one.segment_id))
-    return location(one.segment_id)
+    return _cold_path(one)
 
 
 def prune(one: Compressed, now_ms: int) -> None:
     """Reduce an old archive to its summary and identifiers. The caller holds the lock."""
-    left = {name: getattr(one.metadata, name) for name in KEPT_WHEN_PRUNED}
-    one.metadata = formats.Metadata(**left, pruned_at=formats.stamp(now_ms))
+    one.metadata.own_content, one.metadata.pruned_at = "", formats.stamp(now_ms)
     one.key_decisions, one.key_files = [], []
-    _put(_cold_path(one), one)
+    _put(_cold_path(one), one, now_ms)
 
 
 def clear(one: Compressed) -> bool:
@@ -197,27 +249,8 @@ def clear(one: Compressed) -> bool:
     return small_files.remove(_cold_path(one)) or was_warm
 
 
-def _warm_path(segment_id: str) -> str:
-    return disk.folder(WARM, f"{segment_id}{ENDING}")
-
-
-def _cold_path(one: Compressed) -> str:
-    return f"{_cold_folders(one.session_id or 'unknown')[0]}/{one.segment_id}{ENDING}"
-
-
-def _cold_folders(session_id: str) -> list[str]:
-    if session_id:
-        return [disk.folder(COLD, places.plain(session_id))]
-    return [disk.folder(COLD, name) for name in sorted(folders.names_in(disk.folder(COLD)))]
-
-
-def _within(folder: str) -> Iterator[Compressed]:
-    found = (_load(f"{folder}/{name}{ENDING}") for name in small_files.stems(folder, ENDING))
-    return (one for one in found if one is not None)
-
-
 def _load(path: str) -> Compressed | None:
-    data = disk.read(path)
+    data = _read(path)
     if not data:
         return None
     try:
@@ -233,23 +266,131 @@ def _load(path: str) -> Compressed | None:
     return None
 
 
-def _put(path: str, one: Compressed) -> None:
+def _read(path: str) -> bytes:
+    """Read a small file; empty if it is missing. One that is too long counts as damaged."""
+    data = places.read_small(path, MOST_BYTES + 1)
+    return data if len(data) <= MOST_BYTES else b"?"  # cannot be decoded
+
+
+def _put(path: str, one: Compressed, now_ms: int) -> None:
     one.version = formats.VERSION
+    one.relevance_score = formats.score(one, now_ms)
     small_files.put(path, formats.encode(one))
 
 
-def _select(compresseds: list[Compressed], project: str, session_id: str) -> list[Compressed]:
-    """Return each segment once, of the given project and session if any, oldest first. Those of
-    others come before all of ours, as if they were older: lists show the newest first."""
-    each: dict[str, Compressed] = {}
-    for compressed in compresseds:
-        if session_id and compressed.session_id != session_id:
-            continue
-        if project and compressed.metadata.project not in ("", project):
-            continue
-        each.setdefault(compressed.segment_id, compressed)
-    return sorted(each.values(), key=lambda one: (is_own(one), one.compressed_at, one.start_turn))
+def queue_path(session_id: str) -> str:
+    return folder("queue", f"{places.plain(session_id)}_pending.json")
 
 
-def is_own(one: Compressed) -> bool:
-    return one.metadata.written_by != formats.FOREIGN
+def load_queue(session_id: str) -> Queue:
+    """The queue; empty if there is none. NewerFile if a newer Holdfast wrote it."""
+    data = _read(queue_path(session_id))
+    if not data:
+        return Queue()
+    try:
+        return formats.decode_queue(data)
+    except DamagedSegment as error:
+        with suppress(NotStored):
+            small_files.set_aside(queue_path(session_id), str(error))
+        return Queue()
+
+
+def save_queue(session_id: str, queue: Queue) -> None:
+    """Save it. Past the limit the oldest compressed entry is dropped; its segment stays stored."""
+    del queue.pending[:-MOST_PENDING]
+    del queue.compressed[:-MOST_DONE]
+    small_files.put(queue_path(session_id), formats.encode(queue))
+
+
+def list_pending(session_id: str, project: str = "") -> list[Pending]:
+    """List what waits to be compressed; empty if a newer Holdfast wrote the queue."""
+    try:
+        pending = load_queue(session_id).pending
+    except NewerFile as error:
+        log.add("WARN", "segments", f"{queue_path(session_id)}: {error}")
+        pending = []
+    known = {one.segment_id for one in pending}
+    theirs = _foreign_pending(session_id, project)
+    return [*pending, *(one for one in theirs if one.segment_id not in known)]
+
+
+def list_archived(session_id: str) -> list[tuple[str, str, list[str]]]:
+    """Return id, topic and main files of what a session has archived, newest last; nothing if the
+    queue is unreadable."""
+    try:
+        queue = load_queue(session_id)
+    except NewerFile:
+        return []
+    return [
+        (
+            row.segment_id,
+            row.topic[:LONGEST_TOPIC],
+            [name.rpartition("/")[2] for name in row.key_files[:2]],
+        )
+        for row in queue.compressed
+        if row.topic and queue.version == formats.VERSION
+    ]
+
+
+def _foreign(tier: str, project: str) -> Iterator[Compressed]:
+    """Yield the segments that other tools left in the project or in the user's home."""
+    for root in _roots(project):
+        if tier == WARM:
+            inside = [FOREIGN_WARM]
+        else:
+            names = sorted(folders.names_in(places.resolve_inside(root, SESSIONS)))
+            inside = [f"{SESSIONS}/{name}/{FOREIGN_COLD}" for name in names[:MOST_SESSIONS]]
+        for path in inside:
+            yield from _foreign_within(root, path, project)
+
+
+def _roots(project: str) -> list[str]:
+    return list(dict.fromkeys(root for root in (project, places.user_home()) if root[:1] == "/"))
+
+
+def _foreign_within(root: str, inside: str, project: str) -> Iterator[Compressed]:
+    """Files below a root. Links out of it are not followed: they could lead to another project."""
+    names = small_files.stems(places.resolve_inside(root, inside), ENDING)
+    for name in [name for name in names if _is_public(name)][:MOST_FILES]:
+        path = places.resolve_inside(root, f"{inside}/{name}{ENDING}")
+        if not path:
+            continue
+        try:
+            segment = _clean(formats.decode_compressed(_read(path), name))
+        except (DamagedSegment, NewerFile) as error:
+            log.add("WARN", "segments", f"{path} was passed over: {error}")
+            continue
+        segment.metadata.written_by = formats.FOREIGN
+        if not _is_of(project, segment.metadata.transcript):
+            segment.metadata.transcript = ""
+        yield segment
+
+
+def _foreign_pending(session_id: str, project: str) -> Iterator[Pending]:
+    for root in _roots(project):
+        path = places.resolve_inside(root, f"{QUEUES}/{places.plain(session_id)}_pending.json")
+        try:
+            queue = formats.decode_queue(_read(path) or b"{}") if path else Queue()
+        except (DamagedSegment, NewerFile) as error:
+            log.add("WARN", "segments", f"{path} was passed over: {error}")
+            continue
+        for pending in queue.pending[:MOST_FILES]:
+            if _is_public(pending.segment_id):
+                yield msgspec.structs.replace(_clean(pending), written_by=formats.FOREIGN)
+
+
+def _is_public(segment_id: str) -> bool:
+    """Whether an id is safe: ids are looked up, so they cannot be redacted."""
+    return formats.is_plain(segment_id) and are_clean((segment_id,))
+
+
+def _is_of(project: str, transcript: str) -> bool:
+    """Return whether a transcript is in the client's folder for the project."""
+    path = f"{config_folder(os.environ)}/projects/{slug(project)}/"
+    return bool(project) and transcript.startswith(path) and ".." not in transcript.split("/")
+
+
+def _clean(one: Kind) -> Kind:
+    plain = formats.plain(one)
+    cleaned = redact_each(plain)
+    return one if cleaned == plain else msgspec.convert(cleaned, type(one))

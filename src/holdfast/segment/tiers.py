@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
 from holdfast.redact import redact
-from holdfast.segment import compress, disk, formats, kept_items, library, segment
+from holdfast.segment import compress, formats, library, segment
 from holdfast.segment.formats import Compressed, Done, Pending, Queue
 from holdfast.segment.library import COLD, WARM
 from holdfast.segment.segment import Segment
@@ -93,7 +92,6 @@ class RollReport(msgspec.Struct):
 
     session_id: str
     turn: int = 0
-    looked: bool = False
     why_not: str = ""
     ready: int = 0  # segments that were not compressed because of that
     compressed: list[Done] = []
@@ -102,29 +100,20 @@ class RollReport(msgspec.Struct):
     archived: int = 0
     pruned: int = 0
     errors: list[str] = []
-    exit_code: int = 1  # of the worst error, for a command
 
     @property
     def line(self) -> str:
         """The report for the user. Writing a file frees no tokens; it makes them safe to drop."""
-        gone = sum("/cold/" in one.storage_location for one in self.compressed)
-        older = self.archived - gone
-        where = f"`holdfast segments{' --cold' if gone or older else ''}` lists them"
+        where = f"`holdfast segments{' --cold' if self.archived else ''}` lists them"
         if not self.compressed:
-            return f"Archived {_count_segments(older)}; {where}" if older else ""
-        before = sum(one.original_tokens for one in self.compressed)
-        after = sum(one.compressed_tokens for one in self.compressed)
-        count = _count_segments(len(self.compressed))
-        line = (
-            f"Compressed {count} ({counted(before, 'token')} → {counted(after, 'token')}); {where}"
-        )
-        line += f"; {older} older ones moved to the archive" if older else ""
+            return f"Archived {counted(self.archived, 'segment')}; {where}" if self.archived else ""
+        before = counted(sum(one.original_tokens for one in self.compressed), "token")
+        after = counted(sum(one.compressed_tokens for one in self.compressed), "token")
+        count = counted(len(self.compressed), "segment")
+        line = f"Compressed {count} ({before} → {after}); {where}"
+        line += f"; {self.archived} older ones moved to the archive" if self.archived else ""
         safe = counted(self.safe_tokens, "token")
         return f"{line}; the next compaction can drop about {safe}" if self.safe_tokens else line
-
-
-def _count_segments(number: int) -> str:
-    return counted(number, "segment")
 
 
 def roll(
@@ -143,18 +132,15 @@ def roll(
     now_ms = now_ms or int(time.time() * 1000)
     record = record or read_record(transcript)
     report = RollReport(session_id)
-    with disk.hold_session(session_id) as ours:
-        if not ours:
+    with library.hold_session(session_id) as is_ours:
+        if not is_ours:
             report.why_not = "another process compresses this session"
             return report
         report.turn = record.op
-        found = segment.segments(record, session_id)
-        known = _Roll(session_id, transcript, project, record, now_ms, report, found)
-        try:
-            known.look(Limits.of(settings_load.load(project)), used_ratio, force=force)
-        except (NewerFile, NotStored, StoreBusy) as error:
-            report.errors.append(str(error))
-            report.exit_code = error.exit_code
+        segments = segment.segments(record, session_id)
+        limits = Limits.of(settings_load.load(project))
+        known = _Roll(session_id, transcript, project, record, now_ms, report, segments, limits)
+        known.look(used_ratio, force=force)
     return report
 
 
@@ -169,43 +155,47 @@ class _Roll:
     now_ms: int
     report: RollReport
     segments: list[Segment]
+    limits: Limits
 
-    def look(self, limits: Limits, used_ratio: float, *, force: bool) -> None:
-        report, step = self.report, self.record.op
-        with disk.hold_segments():
-            mine = disk.load_queue(self.session_id)
-            for row in mine.compressed:  # a roll may have been killed while it moved one
+    def look(self, used_ratio: float, *, force: bool) -> None:
+        report, limits, step = self.report, self.limits, self.record.op
+        with library.hold_segments():
+            queue = library.load_queue(self.session_id)
+            for row in queue.compressed:  # a roll may have been killed while it moved one
                 row.storage_location = library.location(row.segment_id) or row.storage_location
             known = {one.segment_id for one in self.segments}
-            mine.pending = [row for row in mine.pending if row.segment_id in known]
-            cold = self._cold(mine, limits)
-            report.looked = force or is_due(step, mine.last_check_turn, limits.check_turns)
-            if not report.looked:
-                report.why_not = f"last looked at step {mine.last_check_turn}"
-            elif force or used_ratio >= limits.queue_from:
-                mine.pending, cold = [*mine.pending, *map(self._pending, cold)], []
+            queue.pending = [row for row in queue.pending if row.segment_id in known]
+            cold = self._cold(queue)
+            if not force and not is_due(step, queue.last_check_turn, limits.check_turns):
+                report.why_not = f"last looked at step {queue.last_check_turn}"
+                report.ready = len(cold)
+                return
+            if force or used_ratio >= limits.queue_from:
+                queue.pending += map(self._pending, cold)
             else:
                 report.why_not = (
                     f"the window is {used_ratio:.0%} full, and topics are compressed from "
                     f"{limits.queue_from:.0%} on"
                 )
-            report.ready = len(cold)
-            if not report.looked:
-                return
-            mine.last_check_turn = step
-            disk.save_queue(self.session_id, mine)
-        waiting = {row.segment_id for row in mine.pending}
+                report.ready = len(cold)
+            queue.last_check_turn = step
+            library.save_queue(self.session_id, queue)
+        waiting = {row.segment_id for row in queue.pending}
         self._compress([one for one in self.segments if one.segment_id in waiting])
-        with disk.hold_segments():
+        with library.hold_segments():
+            queue = library.load_queue(self.session_id)
             if used_ratio >= limits.archive_from:
-                self._archive(limits)
-            if force or is_due(step, mine.last_prune_turn, limits.prune_turns):
-                self._prune(limits)
+                for old in old_segments(library.ours(WARM, self.session_id), step, limits):
+                    self._archive(old, queue)
+            if force or is_due(step, queue.last_prune_turn, limits.prune_turns):
+                queue.last_prune_turn = step
+                self._prune(queue)
+            library.save_queue(self.session_id, queue)
 
-    def _cold(self, mine: Queue, limits: Limits) -> list[Segment]:
-        known = {one.segment_id for one in mine.pending}
-        known |= {one.segment_id for one in mine.compressed}
-        cold = cold_segments(self.record, self.segments, limits)
+    def _cold(self, queue: Queue) -> list[Segment]:
+        known = {row.segment_id for row in queue.pending}
+        known |= {row.segment_id for row in queue.compressed}
+        cold = cold_segments(self.record, self.segments, self.limits)
         new = (one for one in cold if one.segment_id not in known)
         return [one for one in new if not library.location(one.segment_id)]
 
@@ -227,9 +217,10 @@ class _Roll:
         """Compress without the lock, so that others can write meanwhile."""
         record, report = self.record, self.report
         window_from = record.op - record.since_summary if record.compactions else 0
+        report.still_pending = len(ready)
         for one in ready[:MOST_AT_ONCE]:
             try:
-                source = kept_items.read_source(one, record, self.transcript)
+                source = compress.read_source(one, record, self.transcript)
             except Unreadable as error:
                 report.errors.append(f"{one.segment_id} stays pending: {error}")
                 continue
@@ -243,37 +234,42 @@ class _Roll:
             self._store(made)
             if one.start_turn > window_from:
                 report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
-        report.still_pending = len(disk.load_queue(self.session_id).pending)
+        report.still_pending -= len(report.compressed)
 
     def _store(self, made: Compressed) -> None:
-        """Store it first, then take it out of the queue."""
-        with disk.hold_segments():
+        """Store it first, then move it from pending to compressed in the queue."""
+        with library.hold_segments():
             made = library.keep(made, self.now_ms)
-            mine = disk.load_queue(self.session_id)
-            done = disk.done_entry(made, self.record.op)
-            disk.settle_queue(mine, done)
-            disk.save_queue(self.session_id, mine)
+            done = Done(
+                segment_id=made.segment_id,
+                topic=made.topic,
+                compressed_at_turn=self.record.op,
+                original_tokens=made.original_tokens,
+                compressed_tokens=made.compressed_tokens,
+                compression_ratio=made.compression_ratio,
+                storage_location=library.location(made.segment_id),
+                timestamp=made.compressed_at,
+                key_files=made.key_files[:3],
+                start_turn=made.start_turn,
+            )
+            queue = library.load_queue(self.session_id)
+            queue.pending = [row for row in queue.pending if row.segment_id != made.segment_id]
+            others = [row for row in queue.compressed if row.segment_id != made.segment_id]
+            queue.compressed = [*others, done]
+            library.save_queue(self.session_id, queue)
         self.report.compressed.append(done)
 
-    def _archive(self, limits: Limits) -> None:
-        mine = disk.load_queue(self.session_id)
-        for one in old_segments(library.ours(WARM, self.session_id), self.record.op, limits):
-            location = library.demote(one, self.now_ms)
-            for row in (*mine.compressed, *self.report.compressed):
-                if row.segment_id == one.segment_id:
-                    row.storage_location = location
-            self.report.archived += 1
-        if self.report.archived:
-            disk.save_queue(self.session_id, mine)
+    def _archive(self, one: Compressed, queue: Queue) -> None:
+        location = library.demote(one, self.now_ms)
+        for row in queue.compressed:
+            if row.segment_id == one.segment_id:
+                row.storage_location = location
+        self.report.archived += 1
 
-    def _prune(self, limits: Limits) -> None:
-        for archive in outdated_archives(library.ours(COLD), self.now_ms, limits):
+    def _prune(self, queue: Queue) -> None:
+        for archive in outdated_archives(library.ours(COLD), self.now_ms, self.limits):
             library.prune(archive, self.now_ms)
             self.report.pruned += 1
         warm = sorted(library.ours(WARM), key=lambda one: -formats.score(one, self.now_ms))
         for least in warm[MOST_WARM:]:
-            library.demote(least, self.now_ms)
-            self.report.archived += 1
-        mine = disk.load_queue(self.session_id)
-        mine.last_prune_turn = self.record.op
-        disk.save_queue(self.session_id, mine)
+            self._archive(least, queue)
