@@ -25,7 +25,7 @@ from benchmarks.readings import transcripts as real_transcripts
 from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
 from holdfast.client import sample_payloads
-from holdfast.events.archive_transcripts import LATE_SECONDS
+from holdfast.events.background import LATE_SECONDS
 from holdfast.record.reader import read_record
 
 Row = tuple[str, str, str]

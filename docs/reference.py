@@ -27,11 +27,12 @@ from holdfast.budget.compartments import NAMES, compartments
 from holdfast.cli.main import EVERYDAY, GROUPS, OTHERS, holdfast_command
 from holdfast.client.agents import ABILITIES, AGENTS
 from holdfast.client.compaction_limit import CompactionLimit
+from holdfast.events import stop_guard
+from holdfast.events.stop_guard import StopFacts
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.settings.table import TABLE, USER, Setting
-from holdfast.window import alert_texts, stop_guard
+from holdfast.window import alert_texts
 from holdfast.window.guard import Alert, Crossing, Reading, Verdict, Zone
-from holdfast.window.stop_guard import StopFacts
 from holdfast.window.velocity import forecast
 
 DOCS = Path(__file__).parent
@@ -239,10 +240,8 @@ def stops() -> Iterator[str]:
     agents = ("explore", "test-runner")
     commands = ("`make test`", "`npm run build`")
     facts = {
-        "one subtask runs": StopFacts(running=agents[:1]),
-        "several run": StopFacts(running=agents),
-        "one command failed": StopFacts(errors=commands[:1]),
-        "several failed": StopFacts(errors=commands),
+        "subtasks run": StopFacts(running=agents),
+        "commands failed": StopFacts(errors=commands),
         "much is unsaved": StopFacts(unsaved_ratio=0.27, has_checkpoint=True),
         "nothing is saved": StopFacts(unsaved_ratio=0.27),
     }

@@ -41,7 +41,7 @@ def test_a_running_subtask_posted_through_the_api_holds_a_stop_up(
     followed = projection.follow(store, followed)
     said = fire("Stop", path, environ=environ)
     ran = CliRunner().invoke(holdfast_command, ["status", "s1", "--json"])
-    assert "1 subtask is still running (writer" in said["reason"]
+    assert "Still running: writer" in said["reason"]
     assert said["reason"] == json.loads(ran.stdout)["stop_guard"]["reason"]
     api.patch(f"/api/subtasks/{part['id']}", json={"status": "completed"})
     projection.follow(store, followed)

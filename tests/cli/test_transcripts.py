@@ -16,7 +16,7 @@ from holdfast.archive.save_transcripts import save_all
 from holdfast.archive.transcripts import damaged_copies
 from holdfast.cli.main import holdfast_command
 from holdfast.client.settings_files import read_cleanup_period
-from holdfast.events import archive_transcripts
+from holdfast.events import background
 from holdfast.settings import load as settings_load
 from tests.archive.sessions import ROOM, TOKEN, a_session, agent_path, session_path
 from tests.builders import a_prompt, a_transcript, an_answer
@@ -77,10 +77,10 @@ def test_a_start_archives_sessions_that_had_no_end() -> None:
 
 def test_a_start_does_so_once_a_day() -> None:
     now_ms = int(time.time() * 1000)
-    assert archive_transcripts.is_due(now_ms)
+    assert background.is_copy_due(now_ms)
     save_all(ROOM)
-    assert not archive_transcripts.is_due(now_ms + 3_600_000)
-    assert archive_transcripts.is_due(now_ms + 25 * 3_600_000)
+    assert not background.is_copy_due(now_ms + 3_600_000)
+    assert background.is_copy_due(now_ms + 25 * 3_600_000)
 
 
 def test_a_call_and_a_compaction_start_nothing() -> None:

@@ -14,7 +14,7 @@ from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.settings import load as settings_load
-from holdfast.window import log_lines
+from holdfast.window import audit
 from holdfast.wire import places
 from tests.builders import a_prompt
 from tests.events.work import REQUEST, RULE, Work, raw
@@ -407,7 +407,7 @@ def test_the_log_says_what_was_restored_and_what_was_not_found(work: Work) -> No
     work.compact("The user wants the parser to read gauge files.")
     work.round(25_000)
     work.hook("PostToolUse", tool_use_id=f"t{work.count}")
-    said = [line.split(" ", 3)[3] for line in log_lines.lines()]
+    said = [line.message for line in audit.log_lines()]
     assert any(one.startswith("compaction (auto) begins: Holdfast read ") for one in said)
     [brief] = [one for one in said if one.startswith("first brief of about ")]
     assert " tokens restored in window 2: 2 of your messages" in brief

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.window import audit, history, stop_guard
-from holdfast.window.stop_guard import StopFacts
+from holdfast.events import stop_guard
+from holdfast.events.stop_guard import StopFacts
+from holdfast.window import audit, history
 from holdfast.wire import log, spool
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run, to_model, window

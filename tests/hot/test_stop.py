@@ -65,7 +65,7 @@ def test_a_running_subagent_holds_a_stop_up_once(tmp_path: Path) -> None:
     fire("SubagentStart", path)
     said = _stop(path)
     assert said["decision"] == "block"
-    assert "1 subtask is still running (general-purpose a1b2c3d4e5f6)" in said["reason"]
+    assert "Still running: general-purpose a1b2c3d4e5f6." in said["reason"]
     assert _stop(path, stop_hook_active=True) == {}
     fire("SubagentStop", path)
     assert _stop(path) == {}
@@ -74,7 +74,7 @@ def test_a_running_subagent_holds_a_stop_up_once(tmp_path: Path) -> None:
 @pytest.mark.requirement("G7")
 def test_an_open_error_holds_a_stop_up_until_the_command_passes(tmp_path: Path) -> None:
     path = _session(tmp_path, ON, failed=True)
-    assert "`make test` failed and has not succeeded since" in _stop(path)["reason"]
+    assert "Failed and not succeeded since: `make test`." in _stop(path)["reason"]
     again = an_answer(21_000, id="m2", calls=("t2",))
     again["message"]["content"][1]["input"] = {"command": "make test"}
     with path.open("a") as file:
@@ -120,9 +120,9 @@ def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_
     tree = {"requests": [{"tasks": [{"subtasks": parts}]}]}
     told = {"version": 1, "at_ms": row_times.now_ms(), "session_id": "s1", "hierarchy": tree}
     projection_file.write(str(window()), told)
-    assert "1 subtask is still running (writer x1)" in _stop(path)["reason"]
+    assert "Still running: writer x1." in _stop(path)["reason"]
     said = _stop(path, background_tasks=[agent])["reason"]
-    assert "2 subtasks are still running (local_agent b2, writer x1)" in said
+    assert "Still running: local_agent b2, writer x1." in said
     projection_file.write(str(window()), {**told, "at_ms": 1})
     assert _stop(path) == {}, "nobody has said for hours that it still runs"
 
@@ -138,7 +138,7 @@ def test_status_shows_the_same_facts_on_or_off(tmp_path: Path, on: bool) -> None
     assert found["running_subtasks"] == ["general-purpose a1b2c3d4e5f6"]
     assert found["unresolved_errors"] == ["`make test`"]
     assert 0.1 < found["unsaved_ratio"] < 0.13
-    assert found["reason"].startswith("Holdfast: 1 subtask is still running")
+    assert found["reason"].startswith("Holdfast: Still running")
     if on:
         assert _stop(path)["reason"] == found["reason"]
     shown = CliRunner().invoke(holdfast_command, ["status", "s1"]).stdout

@@ -13,7 +13,7 @@ from holdfast.settings.table import TABLE
 from holdfast.watcher.checkpoints import DueCheckpoint, choose_per_project, reason, sort
 from holdfast.watcher.glance import Glance, with_past
 from holdfast.watcher.live_transcripts import LiveTranscript
-from holdfast.window.monitor import IDLE_MS
+from holdfast.window.guard import IDLE_MS
 
 SETTINGS = Settings({one.name: one.default for one in TABLE})
 NOW_MS = 10**12

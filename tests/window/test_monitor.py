@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.settings import load as settings_load
-from holdfast.window import monitor
+from holdfast.window import guard
 from holdfast.window.state import State
 from holdfast.wire.spool import SHORTEST_LINE, SpoolLine
 
@@ -18,7 +18,7 @@ def _calls(count: int, every_s: int = 10) -> list[SpoolLine]:
 
 
 def _due(state: State, ratio: float, lines: list[SpoolLine], **environ: str) -> bool:
-    return monitor.due(state, ratio, lines, settings_load.load(environ=environ))
+    return guard.monitor_due(state, ratio, lines, settings_load.load(environ=environ))
 
 
 @pytest.mark.requirement("G6")
@@ -59,6 +59,6 @@ def test_half_an_hour_of_work_is_due_and_pauses_are_not_work() -> None:
 def test_the_hook_is_not_woken_before_a_look_can_be_due() -> None:
     settings, lines = settings_load.load(environ={}), _calls(2)
     state = State(started_ms=START)
-    assert monitor.wake_at_bytes(state, lines, 1_000, settings) == 1_000 + 3 * SHORTEST_LINE
+    assert guard.wake_at_bytes(state, lines, 1_000, settings) == 1_000 + 3 * SHORTEST_LINE
     shortest = SpoolLine(START, "Stop", 0)
     assert len(shortest.render()) >= SHORTEST_LINE

@@ -20,9 +20,9 @@ from holdfast.record import model as known
 from holdfast.record.decisions import find_decisions
 from holdfast.record.reader import RecordReader
 from holdfast.redact import redact
-from holdfast.window import audit, log_lines
+from holdfast.window import audit
 from holdfast.window import state as states
-from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
+from holdfast.window.audit import FREED, PRESSURE, ZONES, LogLine, under_pressure
 from holdfast.wire import log as guard_log
 from holdfast.wire import places
 from holdfast.wire.errors import describe
@@ -68,29 +68,24 @@ def log(
         for event in audit.events():
             click.echo(json.dumps(event))
         return
-    wanted = [line for line in log_lines.lines() if _fits(line, level)]
+    wanted = [line for line in audit.log_lines() if line.fits(level)]
     for line in wanted[-lines:] if lines else []:
         _print(line, as_json)
     if not wanted and not follow:
         say("Nothing of that kind is in the log." if level else EMPTY, err=True)
     if follow:
-        for line in _following(Path(guard_log.path())):
-            if _fits(line, level):
-                _print(line, as_json)
+        for text in _following(Path(guard_log.path())):
+            new = audit.parse_log_line(text)
+            if new and new.fits(level):
+                _print(new, as_json)
 
 
-def _print(line: str, as_json: bool) -> None:
+def _print(line: LogLine, as_json: bool) -> None:
     if as_json:
-        fields = log_lines.read(line)
-        click.echo(json.dumps(fields._asdict() if fields else {}))
+        click.echo(json.dumps(line._asdict()))
         return
-    at, level, place, message = line.split(" ", 3)
+    at, level, place, message = line
     say(f"{at} {paint(level, COLOURS.get(level, 'dim'))} {place} {message}", hang=4)
-
-
-def _fits(line: str, level: str | None) -> bool:
-    fields = log_lines.read(line)
-    return fields is not None and log_lines.fits(fields, level, "")
 
 
 def _show_decisions(lines: int, as_json: bool) -> None:

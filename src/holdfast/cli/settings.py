@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from holdfast.cli.options import AS_JSON, PROJECT
 from holdfast.cli.terminal import paint, say
-from holdfast.events import breadcrumb
+from holdfast.events import session_end
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
@@ -138,7 +138,7 @@ def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
 
 def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> None:
     loaded = settings_load.load(str(project or Path.cwd()))
-    notes = breadcrumb.check(loaded, int(time.time() * 1000))
+    notes = session_end.check_note(loaded, int(time.time() * 1000))
     errors = [*loaded.errors, *([notes] if notes else [])]
     if as_json:
         values = {

@@ -29,7 +29,7 @@ from holdfast.transcript import Unreadable, lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
 from holdfast.window import alert_texts, health, history, make_mark, view
-from holdfast.window.cleared import read_compactions
+from holdfast.window.health import read_compactions
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
@@ -118,14 +118,13 @@ def _forget_limits() -> None:
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     """The report, with what only `status` shows: cleared results, and what the stop guard looks
     at, whether it is on or off."""
-    from holdfast.events import stop_objections
+    from holdfast.events import stop_guard
     from holdfast.files.executable import console_command
-    from holdfast.window import stop_guard
 
     values = report(chosen)
     values["compactions"], values["microcompactions"] = read_compactions(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
-    against = stop_objections.find_objections(
+    against = stop_guard.find_objections(
         state,
         chosen.folder,
         values["used_tokens"],

@@ -18,7 +18,7 @@ from holdfast.archive.transcripts import ArchivedSession
 from holdfast.cli.options import AS_JSON, EVERYWHERE
 from holdfast.cli.terminal import confirm, say
 from holdfast.client.memory_folder import slug
-from holdfast.events import archive_transcripts
+from holdfast.events import background
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
@@ -49,7 +49,7 @@ def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None
         return
     where = str(Path.cwd())
     listed = archive.sessions("" if everywhere else slug(where))
-    state = archive_transcripts.state(where)
+    state = background.transcripts_state(where)
     if as_json:
         rows = [_row(session) for session in listed]
         click.echo(json.dumps({**state, "sessions": rows}, indent=2))

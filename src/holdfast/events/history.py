@@ -27,7 +27,7 @@ from holdfast.redact import redact
 from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.transcript.lookup import read_compactions
-from holdfast.window.usage import TokenUse, UseByDay, read_use
+from holdfast.window.history import TokenUse, UseByDay, read_use
 from holdfast.wire import places
 
 VERSION = 1

@@ -1,21 +1,26 @@
-"""At the end of a session: record it, and remove windows that were not used for a month."""
+"""At the end of a session: record it, save a last checkpoint, add a line to the day's note if a
+folder of notes is configured, and remove windows that were not used for a month."""
 
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
-from holdfast.events import archive_transcripts, breadcrumb, record_session, take_checkpoint
+from holdfast.events import background, record_session, take_checkpoint
 from holdfast.hook.observation import Moment
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
 from holdfast.window import view
-from holdfast.window.state import lock_state_if_possible
+from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, places, scan
+from holdfast.wire.log import inert
 
 DRAFT_MS = 3_600_000
 KEPT_MS = 30 * 24 * 3_600_000
 MOST_AT_ONCE = 20  # the client gives this event little time
+MOST_NOTE_BYTES = 4 << 20
 
 
 def tell(moment: Moment) -> str:
@@ -36,11 +41,11 @@ def tell(moment: Moment) -> str:
     saved = f", checkpoint {kept.id}" if kept else ""
     log.add("INFO", record_session.log_name(state), f"session ended ({reason}){saved}")
     if kept:
-        breadcrumb.add_line(state, redact(kept.document.summary), settings, moment.now_ms)
+        _add_to_note(state, redact(kept.document.summary), settings, moment.now_ms)
     take_checkpoint.tidy(state, moment.now_ms)
     _sweep(Path(moment.folder), moment.now_ms)
     _clear_away(moment.now_ms)
-    archive_transcripts.at_end(settings)
+    background.start_copying(settings)
     return ""
 
 
@@ -66,3 +71,46 @@ def _sweep(folder: Path, now_ms: int) -> None:
 def _newest_ms(folder: Path) -> int:
     times = [path.stat().st_mtime for path in [folder, *folder.glob("*/*")] if path.exists()]
     return int(max(times, default=0.0) * 1000)
+
+
+def check_note(settings: Settings, now_ms: int) -> str:
+    """Why no line can be added to the day's note, with the settings to fix; empty if all is well
+    or no folder is configured."""
+    folder, note = Path(settings.word("notes_folder")).expanduser(), _note(settings, now_ms)
+    if not settings.word("notes_folder"):
+        return ""
+    if not folder.is_dir():
+        trouble = f"{folder} is no folder"
+    elif note.suffix != ".md" or note.parent.resolve() != folder.resolve():
+        trouble = f"{note.name} is no note of that folder"
+    elif note.is_symlink() or (note.exists() and not note.is_file()):
+        trouble = f"{note.name} is not a plain file"
+    else:
+        return ""
+    return f"notes_folder, notes_name: {trouble}; no line is left in a day's note"
+
+
+def _note(settings: Settings, now_ms: int) -> Path:
+    name = time.strftime(settings.word("notes_name"), time.localtime(now_ms / 1000))
+    return Path(settings.word("notes_folder")).expanduser() / name
+
+
+def _add_to_note(state: State, summary: str, settings: Settings, now_ms: int) -> None:
+    """Add one line per session and checkpoint. A problem is logged and costs only the line."""
+    if not settings.word("notes_folder"):
+        return
+    note, place = _note(settings, now_ms), record_session.log_name(state)
+    if trouble := check_note(settings, now_ms):
+        return log.add("WARN", place, trouble)
+    mark = f"^holdfast-{state.session_id[:8]}-{Path(state.checkpoint_path).stem or 'end'}"
+    text = places.read_small(str(note), MOST_NOTE_BYTES).decode("utf-8", "replace")
+    if mark in text or "\0" in text:
+        return None
+    hour = time.strftime("%H:%M", time.localtime(now_ms / 1000))
+    about, project = inert(" ".join(summary.split()), 160), inert(Path(state.project).name, 80)
+    gap = "" if not text or text.endswith("\n") else "\n"
+    try:
+        with note.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{gap}- {hour} {project}: {about} {mark}\n")
+    except OSError as error:
+        log.add("WARN", place, f"no line in the day's note: {error}")

@@ -1,4 +1,9 @@
-"""At the start of a session: record it, offer what was saved; after a compaction, restore it."""
+"""At the start of a session: record it, offer what was saved; after a compaction, restore it.
+
+A brief that is too long for one output is printed by two hooks, which the client runs at the same
+time. The second composes the same brief from the same record, and changes no state: it only leaves
+what it printed.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,17 @@ from holdfast.events import printed_brief, record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.window import make_mark
+from holdfast.window import state as window_state
 from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, places, scan
 from holdfast.wire.errors import describe
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from holdfast.brief.compose import Brief
+    from holdfast.record.model import Record
 
 # A model that was told to make the folder writable would have changed its permissions itself.
 GO_ON = "; the user is told. Go on: rules and open work are still restored, from the transcript."
@@ -95,13 +105,14 @@ def _hooks_of(path: Path) -> bytes:
 
 
 def _ask_settings(state: State, now_ms: int) -> None:
-    from holdfast.events import archive_transcripts
+    from holdfast.events import background
     from holdfast.settings import load as settings_load  # a compaction need not ask again
 
     settings = settings_load.load(state.project)
     state.stop_guard = make_mark.stop_guard(settings)
     state.team = int(bool(settings.word("server")))
-    archive_transcripts.at_start(settings, now_ms)
+    if background.is_copy_due(now_ms):
+        background.start_copying(settings)
 
 
 def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
@@ -133,29 +144,56 @@ def _tell_failure(state: State, failure: str) -> str:
 
 
 def _brief(state: State, moment: Moment) -> str:
-    from holdfast.brief.compose import halves_of  # a start need not pay for these
-    from holdfast.budget.compartments import tokens_of, units
+    from holdfast.budget.compartments import tokens_of, units  # a start need not pay for these
     from holdfast.events import window_brief
 
-    folder = moment.folder
-    record = storage.read_on(state, folder, moment.is_late)
-    brief = window_brief.compose_brief(state, folder, record, compacting=True)
+    record = storage.read_on(state, moment.folder, moment.is_late)
+    brief, halves = _halves(state, moment, record)
     state.restored = dict(window_brief.count_restored(brief))
-    first = halves_of(brief)[0]
-    printed_brief.leave_first(folder, first)
+    printed_brief.leave_first(moment.folder, halves[0])
     window = f"window {record.compactions_now + 1}"
     if not brief.lines:
         log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
         return ""
-    tokens = tokens_of(units(first))
     which = "brief" if state.agent_id else "first brief"  # a subagent gets no second one
     restored = printed_brief.restored_words(state.restored)
-    words = f"{which} of about {tokens:,} tokens restored in {window}: {restored}"
-    log.add("INFO", record_session.log_name(state), words.removesuffix(": "))
-    return first
+    words = f"{which} of about {tokens_of(units(halves[0])):,} tokens restored in {window}"
+    log.add("INFO", record_session.log_name(state), f"{words}: {restored}".removesuffix(": "))
+    return halves[0]
+
+
+def _halves(state: State, moment: Moment, record: Record) -> tuple[Brief, Sequence[str]]:
+    """The brief as it is printed: in one part or in two."""
+    from holdfast.brief.compose import halves_of
+    from holdfast.events import window_brief
+
+    brief = window_brief.compose_brief(state, moment.folder, record, compacting=True)
+    return brief, halves_of(brief)
 
 
 def _offer(state: State, now_ms: int) -> str:
     from holdfast.brief import checkpoint_brief  # a compaction need not pay for it
 
     return checkpoint_brief.offer(state.project, state.session_id, now_ms)
+
+
+def tell_second(moment: Moment) -> str:
+    """After a compaction: the second half of a brief that is too long for one output."""
+    if scan.text_of(moment.payload, "source") != "compact":
+        return ""
+    from holdfast.budget.compartments import tokens_of, units
+
+    state = window_state.load(moment.folder)
+    try:
+        record_session.record(state, moment)
+        record = storage.read_on(state, moment.folder, moment.is_late)
+        text = "".join(_halves(state, moment, record)[1][1:])
+        printed_brief.leave_second(moment.folder, state.compacting_ms, text)
+    except Exception as error:
+        words = f"no second half of the brief: {describe(error)}"
+        log.add("ERROR", record_session.log_name(state), words)
+        return ""
+    if text:
+        words = f"second half of about {tokens_of(units(text)):,} tokens restored"
+        log.add("INFO", record_session.log_name(state), words)
+    return hook_outputs.add_context("SessionStart", to_model=text)

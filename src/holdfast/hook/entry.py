@@ -40,10 +40,10 @@ def handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["archive"]:
         return _archive(data, arguments[1:])
     if arguments[:1] == ["forward"]:
-        _wake("send_to_team").send()
+        _wake("background").send_to_team()
         return
     if arguments[:1] == ["transcripts"]:
-        _wake("archive_transcripts").run()
+        _wake("background").copy_transcripts()
         return
     payload = scan.parse_object(result_size.lighten(result_size.limit_payload(data)))
     if arguments[:1] == ["statusline"]:
@@ -185,7 +185,7 @@ def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
         return  # the compaction's own agent has no window and no file
     own = places.window(session_id, agent_id)
     if event == "SubagentStop" and places.has_outbox(own):
-        text = _wake("agent_stop").tell(payload, own, now_ms)
+        text = _wake("turn").tell_agent_stop(payload, own, now_ms)
         if text:
             return _say(text)  # it continues
     prompt_id = scan.text_of(payload, "prompt_id")  # whose request it works on

@@ -20,7 +20,7 @@ from holdfast.redact import redact
 from holdfast.segment import formats, library
 from holdfast.text import fence
 from holdfast.transcript import lookup
-from holdfast.window.cleared import name_call
+from holdfast.window.health import name_call
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from holdfast.settings.load import Settings
 from holdfast.watcher.live_transcripts import LiveTranscript
 from holdfast.window import view
 from holdfast.window.alert_texts import estimate_mark
-from holdfast.window.monitor import IDLE_MS
+from holdfast.window.guard import IDLE_MS
 from holdfast.window.state import State
 from holdfast.window.windows import for_transcript
 from holdfast.wire import mark, places, tail

@@ -1,4 +1,5 @@
-"""Every alert as an event for later review, and the decisions taken under pressure.
+"""The lines of the log, every alert as an event for later review, and the decisions taken under
+pressure.
 
 Events are append-only JSON lines, `CONTEXT_PRESSURE`. At 4 MB, about 8,000 events, the file is
 moved aside; one older file is kept.
@@ -14,7 +15,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from holdfast.wire import log, places
 
@@ -78,3 +79,29 @@ def under_pressure(
             facts = {name: last.get(name) for name in ("zone", "level", "used_ratio")}
             found.append({"at_ms": at_ms, **decision, **facts})
     return found
+
+
+class LogLine(NamedTuple):
+    at: str
+    level: str
+    place: str
+    message: str
+
+    def fits(self, level: str | None, session: str = "") -> bool:
+        """Whether it has this level or a more severe one, and belongs to this session."""
+        graver = log.LEVELS[log.LEVELS.index(level) :] if level else log.LEVELS
+        return self.level in graver and self.place.startswith(session[:8])
+
+
+def log_lines() -> Iterator[LogLine]:
+    """The lines of the log, the older file first."""
+    for name in (f"{log.path()}.1", log.path()):
+        if Path(name).is_file():
+            text = Path(name).read_text(encoding="utf-8", errors="replace")
+            yield from filter(None, map(parse_log_line, text.splitlines()))
+
+
+def parse_log_line(line: str) -> LogLine | None:
+    """Split a line; None if it is torn."""
+    words = line.split(" ", 3)
+    return LogLine(*words) if len(words) == 4 else None

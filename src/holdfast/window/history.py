@@ -1,11 +1,13 @@
 """The last operations of a window, from the end of its transcript: velocity is computed from them.
-
 At most the last 4 MB are read, and nothing before the last compaction.
+
+`read_use` reads a whole transcript: the tokens that its answers took, by day and model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +15,7 @@ from typing import NamedTuple
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Prompt, Summary
-from holdfast.transcript.reader import read
+from holdfast.transcript.reader import Reader, read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.wire import mark, spool, tail
 
@@ -193,3 +195,67 @@ def spooled_readings(folder: str) -> list[int]:
         if known and (not found or found[-1] != line.used):
             found.append(line.used)
     return found
+
+
+SKIPPED = ("unknown", "torn", "oversized")
+
+
+class TokenUse(NamedTuple):
+    """Tokens as the model's provider counts them: input, output, cache reads and cache writes."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_written: int = 0
+
+    def plus(self, other: TokenUse) -> TokenUse:
+        return TokenUse(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+UseByDay = dict[str, dict[str, TokenUse]]
+
+
+class SessionUse(NamedTuple):
+    """`by_day`: the use of each day of this machine's clock, by model."""
+
+    by_day: UseByDay
+    steps: int
+    first_ms: int
+    last_ms: int
+    lines: int
+    skipped: int  # lines that could not be read, or whose kind is unknown
+
+    def added_to(self, other: UseByDay) -> UseByDay:
+        found = {day: dict(models) for day, models in other.items()}
+        for day, models in self.by_day.items():
+            for model, used in models.items():
+                _add(found, day, model, used)
+        return found
+
+
+def _add(by_day: UseByDay, day: str, model: str, used: TokenUse) -> None:
+    models = by_day.setdefault(day, {})
+    models[model] = models.get(model, TokenUse()).plus(used)
+
+
+def read_use(path: Path, *, sidechain: bool = False) -> SessionUse:
+    """Count each answer once. Raises Unreadable."""
+    reader = Reader(path)
+    by_day: UseByDay = {}
+    times: list[float] = []
+    steps = 0
+    for item in operations(reader, sidechain=sidechain):
+        if not isinstance(item, Operation):
+            continue
+        steps += 1
+        times += [item.epoch_s] if item.epoch_s else []
+        usage = item.usage
+        if not usage.total_tokens:
+            continue
+        day = datetime.fromtimestamp(times[-1]).date().isoformat() if times else ""  # noqa: DTZ006
+        cache = usage.cache_read_input or 0, usage.cache_creation_input or 0
+        _add(by_day, day, item.model, TokenUse(usage.input or 0, usage.output_tokens, *cache))
+    tally = reader.tally.as_dict()
+    first_ms, last_ms = (int(1000 * of(times, default=0)) for of in (min, max))
+    skipped = sum(tally[name] for name in SKIPPED)
+    return SessionUse(by_day, steps, first_ms, last_ms, tally["lines"], skipped)

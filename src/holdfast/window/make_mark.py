@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.wire.spool import SpoolLine
 
 WAKE_NEXT = 0
+UNSAVED = 0.20  # the stop guard objects to more of the limit used since the last checkpoint
 OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
 
 
@@ -35,24 +36,23 @@ def mark_for(
 ) -> Mark:
     """The mark that wakes at the next threshold, fast step, fall, monitored call, look for cold
     segments, or after half an hour."""
-    from holdfast.window import monitor
-    from holdfast.window.guard import FREED, Thresholds, next_tokens
+    from holdfast.window import guard
 
     edge = state.edge_tokens
-    above = next_tokens(verdict, edge, Thresholds.of(settings))
+    above = guard.next_tokens(verdict, edge, guard.Thresholds.of(settings))
     watched = settings.whole("capacity_threshold") / 100
     for share in (watched, settings.share("segment_queue_from")):
         if verdict.used_ratio < share:
             above = min(above, int(share * edge) + 1)
     monitored = NEVER
     if verdict.used_ratio >= watched:
-        monitored = monitor.wake_at_bytes(state, lines, spool_bytes, settings)
-    rolled = monitor.compression_wake_bytes(state, verdict.used_ratio, lines, spool_bytes, settings)
+        monitored = guard.wake_at_bytes(state, lines, spool_bytes, settings)
+    rolled = guard.compression_wake_bytes(state, verdict.used_ratio, lines, spool_bytes, settings)
     return Mark(
         above=above,
-        below=max(0, int((verdict.used_ratio - FREED) * edge)),
+        below=max(0, int((verdict.used_ratio - guard.FREED) * edge)),
         spool_bytes=min(monitored, rolled),
-        time_ms=monitor.wake_at_ms(state, lines, settings),
+        time_ms=guard.wake_at_ms(state, lines, settings),
         density=state.density,
         overhead=state.overhead_tokens,
         owed=owed_to(state),
@@ -88,6 +88,14 @@ def rouse(folder: str, state: State) -> None:
         log.add("WARN", "mark", f"{folder}: not armed: {error}")
 
 
+def rearm(folder: str, state: State) -> None:
+    """Renew what the mark says of the state. Without a mark the next hook wakes by itself."""
+    armed = mark.load(folder)
+    if armed is not None:
+        armed.owed, armed.stop = owed_to(state), stop_at(state)
+        put(folder, state, armed)
+
+
 def owed_to(state: State) -> int:
     """Flags: who has unread messages (the model's brief: not in a subagent)."""
     brief = bool(state.second_brief) and not state.agent_id
@@ -110,6 +118,4 @@ def stop_at(state: State) -> int:
         return 0
     if not state.edge_tokens:
         return NEVER
-    from holdfast.window.stop_guard import UNSAVED  # loaded only where the guard is on
-
     return state.checkpoint_tokens + int(UNSAVED * state.edge_tokens) + 1

@@ -23,8 +23,8 @@ from typing import Any
 from holdfast.files import lock
 from holdfast.text import fence
 from holdfast.window import make_mark
-from holdfast.window.state import State, lock_state
-from holdfast.wire import log, mark, places, scan
+from holdfast.window.state import lock_state
+from holdfast.wire import log, places, scan
 from holdfast.wire.errors import describe
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -307,7 +307,7 @@ def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> No
         if new:
             _put(folder, box, new, state.transcript, now_ms)
         if places.has_outbox(folder):  # also if another process added them and stopped there
-            _rouse(folder, state)
+            make_mark.rearm(folder, state)
 
 
 def _put(
@@ -331,16 +331,8 @@ def take_back(folder: str, message_ids: Set[str]) -> set[str]:
         box.entries = [entry for entry in box.entries if entry not in mine or entry in printed]
         save(folder, box)
         if not box.entries:
-            _rouse(folder, state)
+            make_mark.rearm(folder, state)
     return {bare(one.id) for one in printed}
-
-
-def _rouse(folder: str, state: State) -> None:
-    """Make the next hook wake. Without a mark it does so by itself."""
-    armed = mark.load(folder)
-    if armed is not None:
-        armed.owed = make_mark.owed_to(state)
-        make_mark.put(folder, state, armed)
 
 
 ORIGIN = "other agents, by the board"

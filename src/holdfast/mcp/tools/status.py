@@ -10,7 +10,7 @@ from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, health, view, windows
-from holdfast.window.cleared import read_compactions
+from holdfast.window.health import read_compactions
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
 FIELDS = (

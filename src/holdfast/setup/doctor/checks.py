@@ -14,8 +14,8 @@ from holdfast.archive.errors import DamagedTranscript
 from holdfast.archive.transcripts import damaged_copies
 from holdfast.client import agents, sample_payloads, settings_files
 from holdfast.client.settings_files import claude_folder
-from holdfast.events import breadcrumb
-from holdfast.events.archive_transcripts import state as transcripts_state
+from holdfast.events import session_end
+from holdfast.events.background import transcripts_state
 from holdfast.files import plugin_environment
 from holdfast.hub.ingest import set_aside
 from holdfast.settings import load as settings_load
@@ -99,7 +99,7 @@ def examine(project: Path) -> dict[str, Any]:
         *_ingest_troubles(),
         *_plugin_troubles(installs),
         *map(_settings_trouble, settings.errors),
-        *filter(None, [breadcrumb.check(settings, int(time.time() * 1000))]),
+        *filter(None, [session_end.check_note(settings, int(time.time() * 1000))]),
     ]
     return {
         "installs": [

@@ -28,7 +28,7 @@ from holdfast.hub.ingest.sync import written_at
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
 from holdfast.watcher import loop
-from holdfast.window import log_lines
+from holdfast.window import audit
 from holdfast.window.state import all_windows
 from holdfast.wire import places, spool
 
@@ -241,8 +241,7 @@ def _holds(path: Path, sign: bytes) -> bool:
 
 def _errors() -> list[dict[str, str]]:
     since = row_times.to_iso(row_times.now_ms() - DAY_MS) or ""
-    read = (log_lines.read(line) for line in log_lines.lines())
-    found = (one for one in read if one and log_lines.fits(one, "ERROR", ""))
+    found = (line for line in audit.log_lines() if line.fits("ERROR"))
     return [
         {"at": one.at or "", "place": one.place, "message": one.message}
         for one in found

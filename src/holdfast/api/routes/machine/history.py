@@ -24,7 +24,7 @@ from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import past_sessions
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import Tariff, cost_of, parse_tariff
-from holdfast.window.usage import TokenUse
+from holdfast.window.history import TokenUse
 
 router = Router(tags=["history"])
 MOST_SESSIONS = 100

@@ -18,7 +18,7 @@ from holdfast.redact import redact
 from holdfast.settings import load
 from holdfast.settings.load import Settings
 from holdfast.settings.table import TABLE, Setting
-from holdfast.window import log_lines
+from holdfast.window import audit
 
 router = Router(prefix="/api", tags=["settings"])
 Level = Literal["DEBUG", "INFO", "WARN", "ALERT", "ERROR"]
@@ -100,8 +100,7 @@ async def log(
     """The last lines of the log of this machine, newest last; `level`: this one and graver."""
 
     def look() -> list[dict[str, str]]:
-        read = (log_lines.read(line) for line in log_lines.lines())
-        found = [one for one in read if one and log_lines.fits(one, level, session_id or "")]
+        found = [line for line in audit.log_lines() if line.fits(level, session_id or "")]
         return [one._asdict() for one in found[-limit:]]
 
     lines = await read_files(look)

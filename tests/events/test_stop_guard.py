@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.window.stop_guard import StopFacts, judge
+from holdfast.events.stop_guard import StopFacts, judge
 from holdfast.wire.spool import LIVE_MS, SpoolLine, failed_tools, running_agents
 
 COMMAND = "/opt/holdfast/bin/holdfast"
