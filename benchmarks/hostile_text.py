@@ -24,15 +24,12 @@ from holdfast.record import (
     agents,
     calls,
     commands,
-    decisions,
     git,
     plans,
     reader,
-    replies,
-    run_prompt,
     shell,
-    tasks,
     turns,
+    user_input,
 )
 from holdfast.record import (
     results as record_results,
@@ -188,9 +185,6 @@ READERS: dict[str, Reader] = {
         lambda record, text: agents.take_answer(record, Agent("a", "a", Place(op=1)), text)
     ),
     "record.calls": _with_record(_command),
-    "record.decisions": _with_record(
-        lambda record, text: decisions.hear(record, f"decided {text}", Place(op=1))
-    ),
     "record.commands: output": _with_record(_output),
     "record.commands: later": _with_record(_later),
     "record.git: command": _with_record(
@@ -203,13 +197,13 @@ READERS: dict[str, Reader] = {
         lambda record, text: plans.set_plan(record, text, Place(op=1))
     ),
     "record.reader: remark": _with_record(
-        lambda record, text: reader.hear(record, text, Place(op=1))
+        lambda record, text: reader.hear(record, f"Decision: {text}", Place(op=1))
     ),
-    "record.replies": _with_record(replies.reply_to),
+    "record.turns: reply": _with_record(turns.reply_to_words),
     "record.results": record_results.refusal_words,
-    "record.run_prompt": run_prompt.split_tasks,
-    "record.run_prompt: request": run_prompt.extract_request,
-    "record.run_prompt: tasks": run_prompt.list_tasks,
+    "record.user_input": user_input.split_tasks,
+    "record.user_input: request": user_input.extract_request,
+    "record.user_input: tasks": user_input.list_tasks,
     "record.shell: parts": shell.parts,
     "record.shell: commands": shell.simple_commands,
     "record.shell: first": shell.first_line,
@@ -218,8 +212,8 @@ READERS: dict[str, Reader] = {
     "record.shell: script": lambda text: shell.find_written(f"python <<A\n.write_text({text}"),
     "record.shell: enters": shell.enters,
     "record.shell: paths": shell.find_paths,
-    "record.tasks": _with_record(
-        lambda record, text: tasks.add_task(record, text, text, Place(op=1))
+    "record.plans: task": _with_record(
+        lambda record, text: plans.add_task(record, text, text, Place(op=1))
     ),
     "record.turns": _with_record(lambda record, text: turns.prompt(record, [text], Place(op=2))),
     "segment.segment": segment.name_of,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.record import stream
+from holdfast.record.model import StreamState, TurnPart
 from holdfast.record.reader import read_record
 from holdfast.record.stream import load_state, read_turns, save_state
-from holdfast.record.turn_part import StreamState, TurnPart
 from tests.checkpoint.sessions import Session
 from tests.record.test_resume import STEPS, told
 from tests.redact.samples import SECRETS

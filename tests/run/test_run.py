@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
-from holdfast.record.run_prompt import extract_request
+from holdfast.record.user_input import extract_request
 from holdfast.run.errors import (
     BatchFailed,
     NestedRun,

@@ -13,11 +13,14 @@ from holdfast.brief.item import BriefItem, quote_ends
 from holdfast.budget.compartments import ACTIVE, units
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
-from holdfast.record.replies import LONGEST, REFUSED, TERSE_CHARS, question_at_end
 from holdfast.record.turns import (
+    REFUSED,
+    REPLY_TO_CHARS,
     TAKEN_BACK,
+    TERSE_CHARS,
     describe_stop,
     number_at_work,
+    question_at_end,
     turn_number,
     unsure_texts,
     waits,
@@ -116,11 +119,11 @@ def _replied(turn: Turn) -> str:
     """Return what short words answer: the end of the question before them, and more of it for a
     bare "B"."""
     if turn.reply_to.startswith(REFUSED):
-        return flat(turn.reply_to, LONGEST)
+        return flat(turn.reply_to, REPLY_TO_CHARS)
     if len(turn.asked) >= TERSE_CHARS:
         return ""
-    most = LONGEST if len(turn.asked) <= BARE_CHARS else 2 * REPLY_CHARS
-    to = flat(question_at_end(turn.reply_to, most), LONGEST)
+    most = REPLY_TO_CHARS if len(turn.asked) <= BARE_CHARS else 2 * REPLY_CHARS
+    to = flat(question_at_end(turn.reply_to, most), REPLY_TO_CHARS)
     return to if len(to) <= most else f"… {to[2 - most :].lstrip()}"
 
 

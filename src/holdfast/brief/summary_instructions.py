@@ -14,8 +14,7 @@ from holdfast.brief.quotes import Quote, quotes
 from holdfast.budget.compartments import units
 from holdfast.record import commands, open_items
 from holdfast.record.model import Record
-from holdfast.record.replies import TERSE_CHARS
-from holdfast.record.turns import TAKEN_BACK
+from holdfast.record.turns import TAKEN_BACK, TERSE_CHARS
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import code, flat, quoted

@@ -25,10 +25,19 @@ from holdfast.checkpoint.room import (
     size,
 )
 from holdfast.record import open_items
-from holdfast.record.decisions import find_decisions
 from holdfast.record.model import Place, Record, Turn
-from holdfast.record.replies import REFUSED, TERSE_CHARS, is_answer, question_at_end, width
-from holdfast.record.turns import began, describe_stop, turn_number, unsure_texts
+from holdfast.record.open_items import find_decisions
+from holdfast.record.turns import (
+    REFUSED,
+    TERSE_CHARS,
+    began,
+    describe_stop,
+    is_answer,
+    question_at_end,
+    turn_number,
+    unsure_texts,
+    width,
+)
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 from holdfast.text.sentences import clip, clip_last
 

@@ -17,7 +17,7 @@ from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, say
 from holdfast.hub import row_times
 from holdfast.record import model as known
-from holdfast.record.decisions import find_decisions
+from holdfast.record.open_items import find_decisions
 from holdfast.record.reader import RecordReader
 from holdfast.redact import redact
 from holdfast.window import audit

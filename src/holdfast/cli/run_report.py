@@ -23,7 +23,7 @@ from holdfast.cli.terminal import say, unfiltered
 from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.record.run_prompt import TERMS
+from holdfast.record.user_input import TERMS
 from holdfast.redact import redact_each
 from holdfast.run import claude_process, journal, journal_state, prompt
 from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done

@@ -24,7 +24,7 @@ from holdfast.window.health import name_call
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.record.turn_part import TurnPart
+    from holdfast.record.model import TurnPart
 
 T = TypeVar("T")
 MOST_CHARS = 2_000_000  # of the turns; of one output a tenth

@@ -152,7 +152,7 @@ def _read_decisions(
     path: str, transcript: str, agent: str, _state: str, _give_up: float
 ) -> SourceRead:
     from holdfast.record import model as kept
-    from holdfast.record.decisions import find_decisions
+    from holdfast.record.open_items import find_decisions
     from holdfast.redact import redact
 
     found = kept.load(places.read_small(path, MOST_BYTES))

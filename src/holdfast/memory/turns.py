@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 
 from holdfast.memory.item import LONGEST_TEXT, SAYING, TURN, Item, SourceRead, clean, id_of
-from holdfast.record.replies import is_answer
+from holdfast.record.model import TurnCall, TurnPart
 from holdfast.record.stream import load_state, read_turns, save_state
-from holdfast.record.turn_part import TurnCall, TurnPart
+from holdfast.record.turns import is_answer
 from holdfast.text.sentences import clip, clip_last
 from holdfast.transcript import Unreadable
 

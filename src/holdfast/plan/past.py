@@ -25,7 +25,7 @@ from holdfast.plan.estimate import (
     find_kind,
     tokens_of_size,
 )
-from holdfast.record.run_prompt import is_of_a_run, split_tasks
+from holdfast.record.user_input import is_of_a_run, split_tasks
 from holdfast.text.numbers import Progress, silent
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import ToolUse

@@ -2,15 +2,21 @@
 them.
 """
 
+import os
+from contextlib import suppress
+
+from holdfast.record import files, git
 from holdfast.record.model import Agent, Call, Place, Record
 from holdfast.text.fence import flat
 from holdfast.text.sentences import clip, head_and_tail
+from holdfast.transcript import Unreadable
 
 # It answers later: in a file of its own, or with a message.
 LAUNCHED = ("Async agent launched", "Spawned successfully.")
 LONGEST_ANSWER = 600
 REPORT_CHARS, MOST_REPORTS = 3000, 8  # saved at length until others have ended
 MOST_AGENTS = 60
+READ_BYTES = 16 << 20  # of their files in one pass, the newest first
 COMMAND, SCHEDULE, MONITOR = "background command", "schedule", "monitor"
 LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
@@ -156,3 +162,52 @@ def add(record: Record, name: str, agent: Agent) -> None:
     while len(record.agents) > MOST_AGENTS:
         over = (key for key, one in record.agents.items() if one.status != "running")
         del record.agents[next(over, next(iter(record.agents)))]
+
+
+def note_edits(record: Record, transcript: str) -> None:
+    """Count files that subagents edited as changed. Their calls are in files of their own beside
+    the transcript; each pass reads only the new part of those."""
+    if not record.agents:
+        return
+    from holdfast.transcript.lookup import subagent_files  # most sessions have no subagents
+
+    room, found = READ_BYTES, list[tuple[int, int, str, str]]()
+    for name, file in subagent_files(transcript):
+        with suppress(OSError):
+            stat = os.lstat(file)
+            found.append((stat.st_mtime_ns, stat.st_size, name, os.fspath(file)))
+    for _, size, agent_id, path in sorted(found, reverse=True)[:MOST_AGENTS]:
+        start = record.looked.pop(agent_id, 0)
+        start = start if start <= size else 0
+        if start < size <= start + room:
+            room -= size - start
+            agent = record.agents.get(agent_id)
+            start = _take_edits(record, path, start, agent.asked if agent else "")
+        record.looked[agent_id] = start
+    while len(record.looked) > MOST_AGENTS:
+        del record.looked[next(iter(record.looked))]
+
+
+def _take_edits(record: Record, path: str, start: int, asked: str) -> int:
+    """Count the edits from this byte on; return where the next pass begins."""
+    from holdfast.transcript.blocks import ToolUse
+    from holdfast.transcript.entries import Answer, Result
+    from holdfast.transcript.reader import Reader
+
+    edited: dict[str, tuple[str, str]] = {}  # the path and the time, by the id of the call
+    reader = Reader(path, start=start)
+    with suppress(Unreadable):
+        for entry in reader:
+            if isinstance(entry, Answer):
+                calls = (block for block in entry.blocks if isinstance(block, ToolUse))
+                for call in calls:
+                    if call.name in files.EDITS and (edits := files.path_argument(call.input)):
+                        edited[call.id] = edits, entry.timestamp
+            elif isinstance(entry, Result):
+                for result in entry.results:
+                    if result.is_error:
+                        edited.pop(result.tool_use_id, None)
+    for name, at in edited.values():
+        files.note_agent_edit(record, files.relative(record, name), asked)
+        git.note_edit(record, at)
+    return reader.offset

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.record import agents, commands, files, plans, shell, tasks, turns
+from holdfast.record import agents, commands, files, plans, shell, turns
 from holdfast.record.model import PLAN_ASKED, Agent, Call, Place, Record
 from holdfast.text.sentences import clip
 
@@ -113,12 +113,12 @@ def _monitor(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
-    tasks.todo(record, given, place)
+    plans.todo(record, given, place)
     return ""
 
 
 def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return tasks.update_task(record, given, place)
+    return plans.update_task(record, given, place)
 
 
 def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str:

@@ -1,5 +1,5 @@
-"""What is open at the end of a record, each item with its evidence and in the words in which every
-reader shows it. Nothing here expires.
+"""What was decided in a session and what is open at its end, each item with its evidence and in the
+words in which every reader shows it. Nothing here expires.
 
 The items are tasks, the newest plan, unanswered questions, background work, and the request itself
 while the model works on it. Failing commands are in `commands`.
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from holdfast.record import shell
 from holdfast.record.agents import COMMAND
-from holdfast.record.model import Agent, Call, Question, Record, Task, Turn
-from holdfast.record.turns import turn_number
+from holdfast.record.model import Agent, Call, Place, Question, Record, Task, Turn
+from holdfast.record.turns import REFUSED, turn_at, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat, plain_name
 from holdfast.text.numbers import counted
@@ -155,3 +155,39 @@ def _findings(answer: str) -> str:
     while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
         del told[0]
     return " ".join(told)
+
+
+class Decided(NamedTuple):
+    """One decision, with the question it answers and the turn it was made in."""
+
+    text: str
+    question: str
+    turn: int
+    place: Place
+    by: str  # user or model
+    asked: str = ""  # the user's words that began the turn
+
+
+def find_decisions(record: Record) -> Iterator[Decided]:
+    """Yield the words with which the user refused a call, the user's last answer to each question
+    of a tool, and then what the model labelled. Whether other words decide something, no rule can
+    tell."""
+    known = [turn for turn in record.turns if not turn.taken_back]
+    last_word = {
+        question.text: question for turn in known for question in turn.questions if question.answer
+    }
+    for turn in known:
+        number = turn_number(record, turn.place)
+        if turn.asked and turn.reply_to.startswith(REFUSED):
+            yield Decided(turn.asked, turn.reply_to, number, turn.place, "user", turn.asked)
+        for question in turn.questions:
+            if last_word.get(question.text) is question:
+                yield Decided(
+                    question.answer, question.text, number, question.place, "user", turn.asked
+                )
+    for choice in record.decisions:
+        number = turn_number(record, choice.place)
+        made_in = turn_at(record, choice.place)
+        if made_in is None or not made_in.taken_back:
+            asked = made_in.asked if made_in else ""
+            yield Decided(choice.text, "", number, choice.place, "model", asked)

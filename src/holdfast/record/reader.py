@@ -1,13 +1,13 @@
 """One pass over a transcript into its record. A resumed pass reads only what is new."""
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from holdfast.record import (
-    agent_edits,
     agents,
     calls,
-    decisions,
     files,
     plans,
     results,
@@ -18,7 +18,15 @@ from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
-from holdfast.transcript.blocks import Image, Text, ToolResult, ToolUse
+from holdfast.text.sentences import Lazy
+from holdfast.transcript.blocks import (
+    Image,
+    Malformed,
+    Text,
+    ToolResult,
+    ToolUse,
+    without_blanks,
+)
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
@@ -29,39 +37,47 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.reader import Reader, begins_midway
+from holdfast.transcript.parse import LineTally, parse
+from holdfast.transcript.reader import (
+    LONGEST_LINE_BYTES,
+    Reader,
+    TranscriptSource,
+    begins_midway,
+    behind_torn,
+    parse_line,
+)
 from holdfast.transcript.user_words import Author
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
-MOST_REMARKS = 80
-SHORTEST, REMARK_CHARS = 50, 1200  # of a remark
-_ENDS = (".", "!", "?", ":", ";", ",", "。", "！", "？")  # noqa: RUF001
-_CLAUSES = (",", ";", ":")
-
-
-def hear(record: Record, text: str, place: Place) -> None:
-    """Save a remark of the model: its sentences, without code. The last one announces the next
-    call, if it ends in a colon or has only one clause."""
-    said = [] if record.far else sentences.sentences(text)
-    end = said[-1] if said else ""
-    if end.endswith(_ENDS) and (end.endswith(":") or not sentences.within(_CLAUSES, end)):
-        said.pop()
-    told = (one if one.endswith(_ENDS) else f"{one};" for one in said)
-    kept = turns.shorten(" ".join(told), REMARK_CHARS)
-    if len(kept) >= SHORTEST:
-        record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
-
-
+MOST_REMARKS, MOST_DECISIONS = 80, 60
+SHORTEST_REMARK, REMARK_CHARS, DECISION_CHARS = 50, 1200, 600
+_SENTENCE_ENDS = ".!?:;,。！？"  # noqa: RUF001
+# `Decision: …`, `**Decision 2:** …`, `- Entscheidung (Format): …`
+_LABEL = Lazy(r"\W*(?:decision|entscheidung|décision|decisión)\b[^:.]{0,40}:", re.IGNORECASE)
 # Some 180 steps. What the model said before that is not searched when a long file is read for the
 # first time; words of the user, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
-FAR_BYTES = 20 << 20  # further back only `skim` reads
+FAR_BYTES = 20 << 20  # further back, lines are skimmed
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 MOST_TEXTS = 4
 MOST_READS = 20  # files read last
 OLD_CLIENTS = ("0.", "1.")  # they did not record what was typed while the model worked
+
+
+HEAD_BYTES = 1500  # the part of a line that shows its kind
+_RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
+_RECORD, _TEXT = b'"toolUseResult":', b'{"type":"text"'
+_USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
+_QUEUE = b'"type":"queue-operation"'
+_HANDED_OVER = b'"type":"queued_command"'
+_LOCAL = b'"subtype":"local_command"'
+_OTHERS = (_SYSTEM, _QUEUE, _HANDED_OVER, _LOCAL)
+_SIDECHAIN = b'"isSidechain":true'
+_TOOLS = re.compile(rb'"name":"(?:TodoWrite|TaskCreate|TaskUpdate|AskUserQuestion|ExitPlanMode)"')
+_USE_ID = b'"tool_use_id":"'
+_MESSAGE, _ID = b'"message":{', b'"id":"'
 
 
 class RecordReader:
@@ -113,11 +129,9 @@ class RecordReader:
             record.starts_midway = begins_midway(path)
         near_from = end - NEAR_BYTES
         if record.offset < near_from - FAR_BYTES:
-            from holdfast.record.skim import skim  # needed only from 23 MB on
-
             record.far = True
             reached = 0
-            for entry in skim(path, record, near_from - FAR_BYTES):
+            for entry in _skim(path, record, near_from - FAR_BYTES):
                 # It goes back to the call that the user refused; there is no place to stop.
                 if entry.offset >= reached and is_late is not None and is_late():
                     self._stop(entry)
@@ -140,7 +154,7 @@ class RecordReader:
         record.far = False
         self._look_into_reads()
         if until is None and not self._sidechain and not self.is_stopped:
-            agent_edits.note_edits(record, os.fspath(path))
+            agents.note_edits(record, os.fspath(path))
 
     def _stop(self, entry: Entry) -> None:
         """Stop before an entry, because the client would end this hook. What was read is whole,
@@ -266,7 +280,6 @@ class RecordReader:
         last = turns.shorten(text, turns.LAST_SAID_CHARS)
         record.last_texts = [*record.last_texts[1 - MOST_TEXTS :], last]
         record.last_said_op = place.op
-        decisions.hear(record, text, place)
         hear(record, text, place)
 
     def _result(self, entry: Result) -> None:
@@ -334,3 +347,89 @@ def read_record(
     """Return the record of a session, continued from `state`. Raises Unreadable if there is no
     file."""
     return RecordReader(state, sidechain=sidechain).read(path)
+
+
+def hear(record: Record, text: str, place: Place) -> None:
+    """Save the sentences that the model labels a decision, and as a remark all of them without
+    code. The last one announces the next call, if it ends in a colon or has only one clause."""
+    said = sentences.sentences(text)
+    known = {decision.text for decision in record.decisions}
+    labelled = (one for one in said if len(one) <= DECISION_CHARS and _LABEL.pattern.match(one))
+    record.decisions += [Decision(one, place) for one in labelled if one not in known]
+    del record.decisions[:-MOST_DECISIONS]
+    end = said[-1] if said else ""
+    if end and end[-1] in _SENTENCE_ENDS and (end[-1] == ":" or not sentences.within(",;:", end)):
+        said.pop()
+    ended = (one if one[-1] in _SENTENCE_ENDS else f"{one};" for one in said)
+    remark = turns.shorten(" ".join(ended), REMARK_CHARS)
+    if len(remark) >= SHORTEST_REMARK and not record.far:
+        record.remarks = [*record.remarks, Decision(remark, place)][-MOST_REMARKS:]
+
+
+def _skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Entry]:
+    """Yield the entries that matter of the oldest part of a very long transcript that is read for
+    the first time, up to byte `end`; `record` learns the offset that was reached. From so far back
+    only what never expires is read: the user's words, the task list, the compactions. Decoding all
+    of 100 MB would delay a compaction too long."""
+    # The last answers, in case the user stopped one of their calls.
+    recent: deque[tuple[int, bytes]] = deque(maxlen=6)
+    with TranscriptSource(path) as source:
+        for data in source.lines(record.offset, LONGEST_LINE_BYTES):
+            if record.offset >= end or not data.endswith(b"\n"):
+                return
+            offset, record.offset = record.offset, record.offset + len(data)
+            record.lines += 1
+            spelled = without_blanks(data)
+            head, matters = spelled[:HEAD_BYTES], False
+            if _RESULT in head:
+                if results.looks_rejected(data):
+                    calls = (line for line in recent if _answers(head, line[1]))
+                    yield from _entries(record, calls)
+                is_asked = any(key.encode() in data for key in record.calls)
+                matters = is_asked or _has_words_beside(data, spelled)
+            elif _ASSISTANT in spelled and _PROGRESS not in head:
+                _count(record, head)
+                matters = _TOOLS.search(spelled) is not None
+                if not matters:
+                    recent.append((offset, data))
+            elif _PROGRESS not in head:
+                matters = _USER in spelled or any(mark in head for mark in _OTHERS)
+            if matters:
+                yield from _entries(record, [(offset, data)])
+
+
+def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
+    for offset, data in lines:
+        tally = LineTally()
+        try:
+            yield from parse_line(data, offset, tally)
+        except Malformed:
+            yield from behind_torn(data, offset, tally)
+            record.lost += tally.words_lost
+
+
+def _has_words_beside(data: bytes, spelled: bytes) -> bool:
+    """Whether a text is beside the results. Some results are texts too, so only decoding can
+    tell."""
+    end = spelled.find(_RECORD)
+    if spelled.find(_TEXT, 0, end if end >= 0 else len(spelled)) < 0:
+        return False
+    try:
+        entry = parse(data, 0, LineTally())
+    except Malformed:
+        return False
+    return isinstance(entry, Result) and bool(entry.text)
+
+
+def _answers(head: bytes, call: bytes) -> bool:
+    name = head.partition(_USE_ID)[2][:200].partition(b'"')[0]
+    return bool(name) and name in call
+
+
+def _count(record: Record, head: bytes) -> None:
+    """Count one more step if this line begins another answer."""
+    start = head.find(_ID, head.find(_MESSAGE)) + len(_ID)
+    name = head[start : start + 80].partition(b'"')[0].decode("utf-8", "replace")
+    if name != record.message_id and _SIDECHAIN not in head:
+        record.message_id = name
+        record.op += 1

@@ -15,11 +15,10 @@ from holdfast.record import (
     git,
     plans,
     shell,
-    tasks,
     turns,
 )
 from holdfast.record.model import PLAN_ASKED, Call, FileUse, Place, Record
-from holdfast.record.replies import REFUSED
+from holdfast.record.turns import REFUSED
 from holdfast.redact import redact_answer
 from holdfast.text.sentences import Lazy, clip
 from holdfast.transcript.blocks import ToolResult, attempt, decoded
@@ -99,7 +98,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     elif tool == "CronCreate" and not block.is_error:
         agents.rename(record, use_id, block.text[:400].partition(" job ")[2])
     elif tool == "TaskCreate" and not block.is_error:
-        tasks.add_task(record, call.what, block.text[:80], place)
+        plans.add_task(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text, place)
     elif tool.endswith(f"__{ASKED}") and not block.is_error:  # of a server, which may invent it

@@ -15,20 +15,22 @@ from typing import Any
 import msgspec
 
 from holdfast.record import agents, calls, results, secrets, storage
-from holdfast.record.model import VERSION, Record, Turn
-from holdfast.record.model import copy as copy_record
-from holdfast.record.reader import RecordReader
-from holdfast.record.turn_part import VERSION as PART_VERSION
-from holdfast.record.turn_part import (
+from holdfast.record.model import (
+    PART_VERSION,
+    VERSION,
     AgentReport,
     PassedCompaction,
+    Record,
     StreamState,
     TaskState,
+    Turn,
     TurnCall,
     TurnPart,
     TurnStep,
     TurnText,
 )
+from holdfast.record.model import copy as copy_record
+from holdfast.record.reader import RecordReader
 from holdfast.record.turns import MOST_LOOKED_AT
 from holdfast.record.user_input import is_notification, texts_in, words_of
 from holdfast.redact import redact, which_are_clean

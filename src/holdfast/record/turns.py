@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from holdfast.record import agents, plans, replies
+from holdfast.record import agents, plans
 from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
@@ -33,6 +33,12 @@ LONGEST_QUESTION = 600
 # A word cut in two: half a path names no file. Very long words are left as they are.
 _HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
 TAKEN_BACK = "taken back"
+REFUSED = "refused: "  # before a call that the user stopped
+SHORT_CHARS = 80
+TERSE_CHARS = 32  # shorter words mean little without what they answer
+WIDE = 3  # letters that one character of a script without blanks counts
+REPLY_TO_CHARS = 500
+QUESTION_CHARS = 160  # more if its last sentence is longer
 _FEEDBACK = "\n\nUser feedback on this plan: "
 _INTERRUPTED = "[Request interrupted by user"
 
@@ -131,7 +137,7 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     if not words:
         return ""
     turn = Turn(
-        clip_words(words), place, line, len(words), reply_to or replies.reply_to(record, words)
+        clip_words(words), place, line, len(words), reply_to or reply_to_words(record, words)
     )
     record.turns.append(turn)
     if words.startswith(plans.PROMPTED):
@@ -414,3 +420,30 @@ def place_of(record: Record, place: Place) -> dict[str, str | int | None]:
         "step": place.op if is_known else None,
         "turn": turn_number(record, place) if is_known and record.turns else None,
     }
+
+
+def reply_to_words(record: Record, words: str) -> str:
+    """Return the end of the model's words that these words follow. Empty for words that are clear
+    by themselves, or that follow words of the user."""
+    if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
+        return ""
+    before = next((turn.said for turn in reversed(record.turns) if not turn.taken_back), "")
+    return sentences.clip_last(before.strip(), REPLY_TO_CHARS)
+
+
+def question_at_end(said: str, most: int = QUESTION_CHARS) -> str:
+    """Return the end of the last line of the model's words, in whole sentences."""
+    line = said.strip().rpartition("\n")[2]
+    return sentences.last_sentences(line, most) or line
+
+
+def is_answer(reply_to: str) -> bool:
+    """Whether these words answer a question, or a call that the user refused."""
+    return reply_to.rstrip("*_`) ").endswith(sentences.ASKING) or reply_to.startswith(REFUSED)
+
+
+def width(words: str) -> int:
+    """Return the length of a text in letters of a script with blanks."""
+    if words.isascii():
+        return len(words)
+    return sum(WIDE if mark > "⺀" else 1 for mark in words)

@@ -17,7 +17,7 @@ from holdfast.events import take_checkpoint, window_brief
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record import storage
-from holdfast.record.run_prompt import (
+from holdfast.record.user_input import (
     OTHER_FILES,
     OTHER_STEPS,
     OUTLINE,
@@ -25,13 +25,13 @@ from holdfast.record.run_prompt import (
     PLAN_SAYS,
     QUOTE,
     RULES,
+    RUN_BEGINS,
     SETTLED,
     STANDS_BELOW,
     STEP_OF,
     TERMS,
     heading,
 )
-from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.report import ask_for_block
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, short
@@ -151,7 +151,7 @@ def _outline(
     if start:
         yield f"{QUOTE}({counted(start, 'task')} before these)"
     for at, task in enumerate(tasks[start:end], start + 1):
-        title = OWN_NUMBER.sub("", short(named(task.title), MAX_TITLE_CHARS))
+        title = OWN_NUMBER.pattern.sub("", short(named(task.title), MAX_TITLE_CHARS))
         state = " (yours)" if task.id in own else " (done)" if task.done else ""
         yield f"{QUOTE}{numbers.get(task.id, at)}. {title}{state}"
     if end < len(tasks):

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from holdfast.record.decisions import find_decisions
-from holdfast.record.model import Record, Turn
+from holdfast.record.model import Record, StreamState, Turn, TurnCall, TurnPart, TurnText
+from holdfast.record.open_items import find_decisions
 from holdfast.record.secrets import ToldSecrets
 from holdfast.record.stream import read_turns
-from holdfast.record.turn_part import StreamState, TurnCall, TurnPart, TurnText
 from holdfast.redact import redact
 from holdfast.segment import formats, library, segment
 from holdfast.segment.formats import Compressed, Metadata

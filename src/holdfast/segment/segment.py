@@ -17,7 +17,7 @@ from holdfast.checkpoint import sections
 from holdfast.files.digest import digest
 from holdfast.record import commands, open_items
 from holdfast.record.model import FailedRun, Place, Record, Task, Turn
-from holdfast.record.replies import TERSE_CHARS, is_answer, width
+from holdfast.record.turns import TERSE_CHARS, is_answer, width
 from holdfast.text.fence import flat
 from holdfast.text.sentences import is_prose, split, telling
 from holdfast.wire import places

@@ -29,8 +29,7 @@ from holdfast.hub.ingest.records import (
     ToolType,
 )
 from holdfast.hub.ingest.windows import ReadPosition, Span, WindowReader
-from holdfast.record.stream import load_state, read_turns, save_state
-from holdfast.record.turn_part import (
+from holdfast.record.model import (
     AgentReport,
     PassedCompaction,
     TaskState,
@@ -38,6 +37,7 @@ from holdfast.record.turn_part import (
     TurnPart,
     TurnStep,
 )
+from holdfast.record.stream import load_state, read_turns, save_state
 from holdfast.transcript import Unreadable
 
 RECORD_CHARS = 400  # ids, names and times of one
