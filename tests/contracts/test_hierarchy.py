@@ -15,11 +15,9 @@ from holdfast.hub.tree import (
     actions,
     agent_contexts,
     projects,
-    requests,
     sessions,
-    subtasks,
-    tasks,
     waves,
+    work,
 )
 from tests.contracts.trees import NOW, a_request, statements
 
@@ -82,7 +80,7 @@ def test_a_tree_of_1000_subtasks_takes_four_queries(store: Store) -> None:
         lambda c: (c.execute(sa.insert(task_rows), many), c.execute(sa.insert(subtask_rows), parts))
     )
     with statements(store) as sent:
-        tree = store.read(lambda c: requests.tree_page(c, request["project_id"], 50, 0, 1))
+        tree = store.read(lambda c: work.tree_page(c, request["project_id"], 50, 0, 1))
     assert len(sent) <= 3
     [grown] = tree.rows
     assert [task["wave_number"] for task in grown["tasks"]] == list(range(100))
@@ -124,19 +122,19 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: actions.list_page(c, 100, 0, project_id=project, tool_name="tool3"),
         lambda c: agent_contexts.list_page(c, 100, 0, project_id="p7"),
         lambda c: actions.hourly(c, 24 * actions.HOUR_MS + EACH - 5),
-        lambda c: requests.list_page(c, 100, 0),
-        lambda c: requests.list_page(c, 100, 0, session_id="s7"),
-        lambda c: requests.list_page(c, 100, 0, status="failed"),
-        lambda c: requests.latest(c, 50, project_id=project),
-        lambda c: tasks.list_page(c, 100, 0),
-        lambda c: tasks.list_page(c, 100, 0, request_id="7.7"),
-        lambda c: tasks.list_page(c, 100, 0, status="running"),
-        lambda c: subtasks.list_page(c, 100, 0),
-        lambda c: subtasks.list_page(c, 100, 0, task_id="7.7"),
-        lambda c: subtasks.list_page(c, 100, 0, session_id="s7"),
-        lambda c: subtasks.list_page(c, 100, 0, status="failed"),
-        lambda c: subtasks.list_page(c, 100, 0, agent_type="type2"),
-        lambda c: subtasks.list_page(c, 100, 0, is_subagent=True),
+        lambda c: work.list_requests(c, 100, 0),
+        lambda c: work.list_requests(c, 100, 0, session_id="s7"),
+        lambda c: work.list_requests(c, 100, 0, status="failed"),
+        lambda c: work.latest_requests(c, 50, project_id=project),
+        lambda c: work.list_tasks(c, 100, 0),
+        lambda c: work.list_tasks(c, 100, 0, request_id="7.7"),
+        lambda c: work.list_tasks(c, 100, 0, status="running"),
+        lambda c: work.list_subtasks(c, 100, 0),
+        lambda c: work.list_subtasks(c, 100, 0, task_id="7.7"),
+        lambda c: work.list_subtasks(c, 100, 0, session_id="s7"),
+        lambda c: work.list_subtasks(c, 100, 0, status="failed"),
+        lambda c: work.list_subtasks(c, 100, 0, agent_type="type2"),
+        lambda c: work.list_subtasks(c, 100, 0, is_subagent=True),
         lambda c: sessions.agents_at_work(c, 100, 0),
         lambda c: waves.of_session(c, "s7"),
     ]

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.errors import TooOld
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, agent_contexts, projects, requests
+from holdfast.hub.tree import actions, agent_contexts, projects, work
 
 RELEASED = Path(__file__).parent / "released"
 VERSIONS = {"0.1.0": "0004", "0.2.0": "0005"}
@@ -92,5 +92,5 @@ def test_a_released_database_is_brought_up_with_all_its_rows(
     assert snapshot is not None
     assert snapshot["progress_summary"] == "The parser reads two headings"
     given = {"project_id": project, "session_id": "s1", "prompt": "go on"}
-    opened.write(lambda c: requests.add(c, given, 1))
+    opened.write(lambda c: work.add_request(c, given, 1))
     opened.close()

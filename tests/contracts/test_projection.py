@@ -19,8 +19,7 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store import events
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
-from holdfast.hub.tree import subtasks as work_subtasks
-from holdfast.hub.tree import waves
+from holdfast.hub.tree import waves, work
 from tests.builders import SONNET
 from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 from tests.hot.hooks import COMMAND, fire, to_model, window
@@ -247,7 +246,7 @@ def _through_the_api(store: Store, words: str, status: str, agent_type: str) -> 
     [row] = [one for one in rows_of(store, "tasks")["tasks"] if one["name"] == "print the table"]
     given = {"task_id": row["id"], "description": words, "status": status}
     given |= {"agent_type": agent_type, "agent_id": f"{agent_type}-1"}
-    store.write(lambda c: work_subtasks.add(c, given, START_MS))
+    store.write(lambda c: work.add_subtask(c, given, START_MS))
 
 
 @pytest.mark.requirement("B9", "C11", "C3")

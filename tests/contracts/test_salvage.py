@@ -31,9 +31,7 @@ from holdfast.hub.store.tables import (
     tasks,
 )
 from holdfast.hub.tree import projects as places
-from holdfast.hub.tree import requests as asked
-from holdfast.hub.tree import subtasks as parts
-from holdfast.hub.tree import tasks as stages
+from holdfast.hub.tree import work
 
 pytestmark = pytest.mark.requirement("X6")
 PAGE = 4096
@@ -61,15 +59,17 @@ def _fill(connection: Connection) -> None:
             words = {"text": _words(chosen, "message", 8 * n + k)}
             row = board.draft(f"agent{k}", "task.completed", words, NOW + n)
             board.post(connection, {**row, "project_id": project_id if k % 2 else None})
-        work = _words(random.Random(0), "claim", n)
-        claiming.take(connection, project_id, work, f"a{n}", NOW, TTL)
+        claimed = _words(random.Random(0), "claim", n)
+        claiming.take(connection, project_id, claimed, f"a{n}", NOW, TTL)
         board.subscribe(connection, {"agent_id": f"agent{n}", "topic": "task.completed"}, NOW)
         given = {"project_id": project_id, "session_id": f"s{n % 9}"}
-        request = asked.add(connection, {**given, "prompt": _words(chosen, "prompt", n)}, NOW)
-        task = stages.add(connection, {"request_id": request["id"], "name": f"<task.{n}.0>"}, NOW)
+        given["prompt"] = _words(chosen, "prompt", n)
+        request = work.add_request(connection, given, NOW)
+        named = {"request_id": request["id"], "name": f"<task.{n}.0>"}
+        task = work.add_task(connection, named, NOW)
         for k in range(3):
             description = _words(chosen, "part", 3 * n + k)
-            parts.add(connection, {"task_id": task["id"], "description": description}, NOW)
+            work.add_subtask(connection, {"task_id": task["id"], "description": description}, NOW)
 
 
 def _delete_some(connection: Connection) -> None:
@@ -77,7 +77,7 @@ def _delete_some(connection: Connection) -> None:
     gone = sa.select(messages.c.id).where(messages.c.from_agent == "agent3").scalar_subquery()
     connection.execute(sa.delete(messages).where(messages.c.id.in_(gone)))
     for request in connection.execute(sa.select(requests.c.id)).scalars().all()[:10]:
-        asked.remove(connection, request, NOW)
+        work.remove_request(connection, request, NOW)
 
 
 @pytest.fixture(scope="module")

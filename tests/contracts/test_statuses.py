@@ -12,16 +12,16 @@ from holdfast.hub import cleanup, ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import tasks as task_rows
-from holdfast.hub.tree import requests, sessions, subtasks, tasks, waves
+from holdfast.hub.tree import sessions, waves, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
 
 
 def _set(store: Store, row: Row, status: str, at: int = NOW + 1) -> None:
-    store.write(lambda c: subtasks.change(c, row["id"], {"status": status}, at))
+    store.write(lambda c: work.change_subtask(c, row["id"], {"status": status}, at))
 
 
 def _stands(store: Store, task: Row) -> tuple[str, int | None]:
-    found = store.read(lambda c: tasks.get(c, task["id"]))
+    found = store.read(lambda c: work.get_task(c, task["id"]))
     return found["status"], found["completed_ms"]
 
 
@@ -71,7 +71,7 @@ def test_a_session_that_ends_fails_what_was_under_way_in_it(store: Store, by: st
     task = a_task(store, a_request(store))
     a_subtask(store, task, status="running")
     if by == "close":
-        store.write(lambda c: subtasks.close_session(c, "s1", NOW + 1))
+        store.write(lambda c: work.close_session(c, "s1", NOW + 1))
     else:
         store.write(lambda c: sessions.change(c, "s1", {"ended_ms": NOW + 1}, NOW))
         store.write(lambda c: cleanup.run(c, NOW + 2))
@@ -110,10 +110,12 @@ def test_nothing_is_over_while_something_runs_below_it(store: Store) -> None:
     task = a_task(store, request)
     part = a_subtask(store, task, status="running")
     over = {"status": "completed"}
-    assert store.write(lambda c: tasks.change(c, task["id"], over, NOW + 2))["status"] == "running"
-    ended = store.write(lambda c: requests.change(c, request["id"], over, NOW + 3))
+    assert (
+        store.write(lambda c: work.change_task(c, task["id"], over, NOW + 2))["status"] == "running"
+    )
+    ended = store.write(lambda c: work.change_request(c, request["id"], over, NOW + 3))
     assert ended["status"] == "active"
     assert _waves(store) == ["running"]
     _set(store, part, "completed", NOW + 4)
     assert (_stands(store, task)[0], _waves(store)) == ("completed", ["completed"])
-    assert store.read(lambda c: requests.get(c, request["id"]))["status"] == "completed"
+    assert store.read(lambda c: work.get_request(c, request["id"]))["status"] == "completed"

@@ -9,12 +9,12 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.store.rows import Row, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
-from holdfast.hub.tree import subtasks, tasks, waves
+from holdfast.hub.tree import waves, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 
 def _change(store: Store, subtask: Row, now_ms: int = NOW, **given: object) -> Row:
-    return store.write(lambda c: subtasks.change(c, subtask["id"], given, now_ms))
+    return store.write(lambda c: work.change_subtask(c, subtask["id"], given, now_ms))
 
 
 def _agents(store: Store) -> list[tuple[str, str, str]]:
@@ -42,7 +42,7 @@ def test_one_taken_up_anew_takes_its_task_along_though_it_ended_meanwhile(
 
     monkeypatch.setattr(waves, "hold", after_another)
     _change(store, subtask, status="running")
-    assert store.read(lambda c: tasks.get(c, task["id"]))["status"] == "running"
+    assert store.read(lambda c: work.get_task(c, task["id"]))["status"] == "running"
 
 
 @pytest.mark.requirement("A1")

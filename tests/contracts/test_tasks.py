@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, projects, requests, tasks, waves
+from holdfast.hub.tree import actions, projects, waves, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, count_of, told
 
 
@@ -19,7 +19,7 @@ def test_tasks_ended_at_once_settle_their_wave_once(store: Store) -> None:
     a_task(store, request, wave_number=1)
 
     def end(task_id: str) -> None:
-        store.write(lambda c: tasks.change(c, task_id, {"status": "completed"}, NOW + 1))
+        store.write(lambda c: work.change_task(c, task_id, {"status": "completed"}, NOW + 1))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(end, [task["id"] for task in first]))
@@ -33,9 +33,9 @@ def test_waves_go_one_after_the_other(store: Store) -> None:
     first, second = a_task(store, request), a_task(store, request)
 
     def set_to(task_id: str, status: str, now_ms: int) -> tuple[int, str, int | None] | None:
-        store.write(lambda c: tasks.change(c, task_id, {"status": status}, now_ms))
+        store.write(lambda c: work.change_task(c, task_id, {"status": status}, now_ms))
         rows = store.read(lambda c: waves.of_session(c, "s1"))
-        found = next((row for row in rows if row["status"] not in waves.SETTLED), None)
+        found = next((row for row in rows if row["status"] not in waves.ENDED), None)
         return (found["wave_number"], found["status"], found["started_ms"]) if found else None
 
     assert set_to(first["id"], "pending", NOW) == (0, "pending", None)
@@ -63,9 +63,9 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     _project, before = store.read(lambda c: projects.figures(c, request["project_id"]))
     assert [before[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [2, 2, 1]
     if what == "request":
-        store.write(lambda c: requests.remove(c, request["id"], NOW))
+        store.write(lambda c: work.remove_request(c, request["id"], NOW))
     elif what == "task":
-        store.write(lambda c: tasks.remove(c, task["id"], NOW))
+        store.write(lambda c: work.remove_task(c, task["id"], NOW))
     else:
         store.write(lambda c: projects.remove(c, request["project_id"], NOW))
         a_request(store)
@@ -80,9 +80,9 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
 def test_every_change_is_told_with_its_place(store: Store) -> None:
     request = a_request(store)
     task = a_task(store, request)
-    store.write(lambda c: tasks.change(c, task["id"], {"name": "new"}, NOW))
-    store.write(lambda c: tasks.remove(c, task["id"], NOW))
-    store.write(lambda c: requests.remove(c, request["id"], NOW))
+    store.write(lambda c: work.change_task(c, task["id"], {"name": "new"}, NOW))
+    store.write(lambda c: work.remove_task(c, task["id"], NOW))
+    store.write(lambda c: work.remove_request(c, request["id"], NOW))
     kinds = [row["kind"] for row in told(store) if row["kind"][:4] in ("requ", "task")]
     assert kinds == [
         "request.created",

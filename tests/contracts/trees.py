@@ -12,7 +12,7 @@ from sqlalchemy import event
 from holdfast.hub.store.rows import Row, count, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events, metadata
-from holdfast.hub.tree import projects, requests, subtasks, tasks
+from holdfast.hub.tree import projects, work
 
 NOW = 1_760_000_000_000
 
@@ -21,18 +21,18 @@ def a_request(store: Store, session_id: str = "s1", **more: Any) -> Row:
     def write(connection: sa.Connection) -> Row:
         project = projects.put(connection, "/w/app", NOW)
         given = {"project_id": project["id"], "session_id": session_id, "prompt": "do it", **more}
-        return requests.add(connection, given, NOW)
+        return work.add_request(connection, given, NOW)
 
     return store.write(write)
 
 
 def a_task(store: Store, request: Row, **more: Any) -> Row:
-    return store.write(lambda c: tasks.add(c, {"request_id": request["id"], **more}, NOW))
+    return store.write(lambda c: work.add_task(c, {"request_id": request["id"], **more}, NOW))
 
 
 def a_subtask(store: Store, task: Row, *, now_ms: int = NOW, **more: Any) -> Row:
     given = {"task_id": task["id"], "description": "a part", **more}
-    return store.write(lambda c: subtasks.add(c, given, now_ms))
+    return store.write(lambda c: work.add_subtask(c, given, now_ms))
 
 
 def count_of(store: Store, noun: str) -> int:

@@ -17,7 +17,7 @@ from holdfast.events.window_brief import compose_brief
 from holdfast.hub.board import blocking, claims, messages
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import requests, subtasks, tasks
+from holdfast.hub.tree import work
 from holdfast.record.reader import read_record
 from holdfast.window import audit
 from holdfast.window import state as states
@@ -254,10 +254,10 @@ SAID = (
 
 def _plan(connection: Connection, session: str, now_ms: int) -> None:
     """A request in three waves: one settled, one with an agent that waits, one to come."""
-    request = requests.list_page(connection, 1, 0, session_id=session).rows[0]
+    request = work.list_requests(connection, 1, 0, session_id=session).rows[0]
     for wave, name, agent, began, ended in PLAN:
         given = {"request_id": request["id"], "name": name, "wave_number": wave}
-        task = tasks.add(connection, given, now_ms - began * MINUTE)
+        task = work.add_task(connection, given, now_ms - began * MINUTE)
         if agent:
             _agent(connection, task["id"], name, agent, now_ms - began * MINUTE)
         if ended is not None:
@@ -275,11 +275,11 @@ def _plan(connection: Connection, session: str, now_ms: int) -> None:
 
 def _agent(connection: Connection, task_id: str, asked: str, kind: str, at_ms: int) -> None:
     who = {"agent_type": kind, "agent_id": AGENT_IDS.get(kind, kind), "status": "running"}
-    subtasks.add(connection, {"task_id": task_id, "description": asked, **who}, at_ms)
-    tasks.change(connection, task_id, {"status": "running"}, at_ms)
+    work.add_subtask(connection, {"task_id": task_id, "description": asked, **who}, at_ms)
+    work.change_task(connection, task_id, {"status": "running"}, at_ms)
 
 
 def _settle(connection: Connection, task_id: str, at_ms: int) -> None:
-    for one in subtasks.list_page(connection, 10, 0, task_id=task_id).rows:
-        subtasks.change(connection, one["id"], {"status": "completed"}, at_ms)
-    tasks.change(connection, task_id, {"status": "completed"}, at_ms)
+    for one in work.list_subtasks(connection, 10, 0, task_id=task_id).rows:
+        work.change_subtask(connection, one["id"], {"status": "completed"}, at_ms)
+    work.change_task(connection, task_id, {"status": "completed"}, at_ms)

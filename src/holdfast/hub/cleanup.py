@@ -25,8 +25,7 @@ from holdfast.hub.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.hub.tree import event_log, readings
-from holdfast.hub.tree import subtasks as parts
+from holdfast.hub.tree import event_log, readings, work
 from holdfast.hub.tree.snapshot_form import AUTOMATIC, SNAPSHOT
 
 DAY_MS = 86_400_000
@@ -132,7 +131,7 @@ def _fail_subtasks(connection: Connection) -> int:
         sa.exists().where(subtasks.c.session_id == sessions.c.id, subtasks.c.status == "running"),
     )
     found = connection.execute(ended.order_by(sessions.c.id)).all()
-    return sum(parts.close_session(connection, name, ended_ms) for name, ended_ms in found)
+    return sum(work.close_session(connection, name, ended_ms) for name, ended_ms in found)
 
 
 def _old_contexts(connection: Connection, before_ms: int) -> int:

@@ -30,7 +30,7 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree import event_log, waves
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
-from holdfast.hub.tree.statuses import OPEN
+from holdfast.hub.tree.waves import OPEN
 from holdfast.wire import log
 
 WORDS, SHORT = 600, 200

@@ -26,7 +26,7 @@ from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import actions, sessions
 from holdfast.hub.tree.capacity import session_titles
-from holdfast.hub.tree.requests import latest
+from holdfast.hub.tree.work import latest_requests
 
 router = Router(tags=["sessions"])
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
@@ -68,7 +68,10 @@ def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Pag
 
 
 def _read(connection: Connection, session_id: str) -> dict[str, Any]:
-    row, asked = sessions.get(connection, session_id), latest(connection, 20, session_id=session_id)
+    row, asked = (
+        sessions.get(connection, session_id),
+        latest_requests(connection, 20, session_id=session_id),
+    )
     return {**SessionRow.of(row), "requests": SessionRequest.of_each(asked)}
 
 

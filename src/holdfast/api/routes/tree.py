@@ -27,8 +27,8 @@ from holdfast.hub import row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import projects, requests, subtasks, tasks, waves
-from holdfast.hub.tree.statuses import RequestStatus, WorkStatus
+from holdfast.hub.tree import projects, waves, work
+from holdfast.hub.tree.waves import RequestStatus, WorkStatus
 
 router = Router(tags=["tree"])
 PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
@@ -154,7 +154,7 @@ def get_project(connection: Connection, project_id: fields.IdPath) -> Row:
     """The project with its figures and its last 50 requests, which are both inside it and beside
     it."""
     row, figures = projects.figures(connection, str(project_id))
-    last = RequestRow.of_each(requests.latest(connection, 50, project_id=row["id"]))
+    last = RequestRow.of_each(work.latest_requests(connection, 50, project_id=row["id"]))
     whole = {**ProjectRow.of(row), "requests": last}
     return {"project": whole, "requests": last, "stats": _stats(figures)}
 
@@ -166,16 +166,16 @@ project.remove(
 
 
 def _read_request(connection: Connection, request_id: str) -> dict[str, Any]:
-    row, below = requests.get(connection, request_id), requests.tasks_of(connection, request_id)
+    row, below = work.get_request(connection, request_id), work.tasks_of(connection, request_id)
     return {**RequestRow.of(row), "tasks": TaskRow.of_each(below)}
 
 
 request = Noun(router, "/api/requests", "request", "requests", RequestRow)
 request.create(
-    NewRequest, requests.add, "Add a request of the user. The session is created if it is new."
+    NewRequest, work.add_request, "Add a request of the user. The session is created if it is new."
 )
 request.list(
-    requests.list_page,
+    work.list_requests,
     "Newest first.",
     project_id=fields.Id,
     session_id=fields.Name,
@@ -184,25 +184,25 @@ request.list(
 request.get(WholeRequest, _read_request, "The request with its tasks, by wave.")
 request.change(
     RequestChange,
-    requests.change,
+    work.change_request,
     "Change the status, or add metadata. The time of completion is recorded.",
 )
-request.remove(requests.remove, "Delete the request with its tasks and everything below them.")
+request.remove(work.remove_request, "Delete the request with its tasks and everything below them.")
 
 
 def _read_task(connection: Connection, task_id: str) -> dict[str, Any]:
-    row, below = tasks.get(connection, task_id), tasks.subtasks_of(connection, task_id)
+    row, below = work.get_task(connection, task_id), work.subtasks_of(connection, task_id)
     return {**TaskRow.of(row), "subtasks": SubtaskRow.of_each(below)}
 
 
 task = Noun(router, "/api/tasks", "task", "tasks", TaskRow)
 task.create(
     NewTask,
-    tasks.add,
+    work.add_task,
     "Add a task, in the wave after the last of its request unless `wave_number` is given.",
 )
 task.list(
-    tasks.list_page,
+    work.list_tasks,
     "Newest first; by wave within one request.",
     request_id=fields.Id,
     status=WorkStatus,
@@ -212,21 +212,21 @@ task.list(
 task.get(WholeTask, _read_task, "The task with its subtasks, oldest first.")
 task.change(
     TaskChange,
-    tasks.change,
+    work.change_task,
     "Change a task. Completing the last task of a wave ends the wave, and the next one starts.",
 )
-task.remove(tasks.remove, "Delete the task with its subtasks and their actions.")
+task.remove(work.remove_task, "Delete the task with its subtasks and their actions.")
 
 
 def _read_subtask(connection: Connection, subtask_id: str) -> dict[str, Any]:
-    row, calls = subtasks.get(connection, subtask_id), subtasks.actions_of(connection, subtask_id)
+    row, calls = work.get_subtask(connection, subtask_id), work.actions_of(connection, subtask_id)
     return {**SubtaskRow.of(row), "actions": sessions.actions_shown(calls)}
 
 
 subtask = Noun(router, "/api/subtasks", "subtask", "subtasks", SubtaskRow)
 subtask.create(
     NewSubtask,
-    subtasks.add,
+    work.add_subtask,
     "Add a subtask. With a type and an id, its agent is followed in `/api/agent-contexts`.",
 )
 
@@ -242,12 +242,12 @@ Closed = answer("SubtasksClosed", closed=int, session_id=str)
 def close_session(connection: Connection, body: SessionSubtasks) -> Row:
     """Mark running, paused and blocked subtasks of this session as failed, because the session
     ended."""
-    closed = subtasks.close_session(connection, body.session_id, row_times.now_ms())
+    closed = work.close_session(connection, body.session_id, row_times.now_ms())
     return {"closed": closed, "session_id": body.session_id}
 
 
 subtask.list(
-    subtasks.list_page,
+    work.list_subtasks,
     "List subtasks, newest first; with `task_id`, oldest first.",
     task_id=fields.Id,
     session_id=fields.Name,
@@ -260,11 +260,11 @@ subtask.list(
 subtask.get(WholeSubtask, _read_subtask, "Return the subtask with its actions, oldest first.")
 subtask.change(
     SubtaskChange,
-    subtasks.change,
+    work.change_subtask,
     "Change a subtask. The first change to `running` records the start time; `completed` and "
     "`failed` record the end time.",
 )
-subtask.remove(subtasks.remove, "Delete the subtask with its actions.")
+subtask.remove(work.remove_subtask, "Delete the subtask with its actions.")
 
 RequestTree = answer("HierarchyRequest", RequestRow, tasks=[WholeTask])
 ProjectTree = answer("HierarchyProject", ProjectRow, requests=[RequestTree])
@@ -299,7 +299,7 @@ def get_hierarchy(
     """A page of requests, newest first; in each its tasks by wave, with their subtasks. `count`,
     `total`, `limit` and `offset` count requests."""
     row, figures = projects.figures(connection, str(project_id))
-    page = requests.tree_page(connection, row["id"], limit, offset, figures["total_requests"])
+    page = work.tree_page(connection, row["id"], limit, offset, figures["total_requests"])
     below = msgspec.Raw(msgspec.json.encode([_branch(request) for request in page.rows]))
     shown = ProjectRow.of(row)
     return {
@@ -337,7 +337,7 @@ CurrentWave = answer("CurrentWave", wave=WaveRow)
 def current_wave(connection: Connection, session_id: fields.SessionPath) -> Row | Response:
     """The lowest wave that has not ended."""
     for row in waves.of_session(connection, session_id):
-        if row["status"] not in waves.SETTLED:
+        if row["status"] not in waves.ENDED:
             return {"wave": WaveRow.of(row)}
     return respond({"error": "No active wave found for session"}, 404)
 

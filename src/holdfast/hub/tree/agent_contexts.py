@@ -22,7 +22,7 @@ from holdfast.hub.tree import projects
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.hub.tree.snapshot_form import AUTOMATIC, with_public_trigger
 from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
-from holdfast.hub.tree.statuses import ENDED
+from holdfast.hub.tree.waves import ENDED
 
 
 def list_page(

@@ -35,7 +35,7 @@ from holdfast.hub.tree.agent_contexts import (
     latest_snapshot,
 )
 from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id, without_repeats
-from holdfast.hub.tree.statuses import ENDED, OPEN
+from holdfast.hub.tree.waves import ENDED, OPEN
 
 MOST = 50
 MOST_REQUESTS, MOST_ENDED, MOST_TASKS = 100, 30, 500

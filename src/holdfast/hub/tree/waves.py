@@ -1,4 +1,5 @@
-"""The waves of a session: its tasks by their number, and the announcement of what changes.
+"""How far work is: the statuses of requests, tasks and subtasks, and the waves of a session (its
+tasks by their number), with the announcement of what changes.
 
 A wave ends when all its tasks have: completed if every one is, else failed. It is blocked while all
 its open tasks are. The wave after a completed one starts by itself; the first wave, and one after a
@@ -7,63 +8,101 @@ failure, start with their first task. All of it follows from the tasks, so nothi
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Row, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
 
-Tally: TypeAlias = Mapping[str, int]  # how many tasks have which status
-SETTLED = frozenset(("completed", "failed"))
+RequestStatus: TypeAlias = Literal[
+    "active", "pending", "running", "paused", "blocked", "completed", "failed", "cancelled"
+]
+WorkStatus: TypeAlias = Literal["pending", "running", "paused", "blocked", "completed", "failed"]
+ENDED = frozenset(("completed", "failed", "cancelled"))
+UNDER_WAY = frozenset(("running", "paused", "blocked"))
+OPEN = UNDER_WAY | {"pending"}
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
 MOST_NAMED, NAME_CHARS = 4, 200
 _LOCK = 0x401D
 
 
-def judge(tallies: Mapping[int, Tally]) -> dict[int, str]:
-    """Return the status of each wave, by its number."""
+def times_after(status: str, now_ms: int, before: Row | None = None) -> Row:
+    """Return the start time, which stays once it is known, and the end time, which is None again
+    once work resumes."""
+    before = before or {}
+    began, ended = before.get("started_ms"), before.get("completed_ms")
+    if status == "running" and began is None:
+        began = now_ms
+    if status not in ENDED:
+        ended = None
+    elif status != before.get("status") or ended is None:
+        ended = now_ms
+    return {"status": status, "started_ms": began, "completed_ms": ended}
+
+
+def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
+    """As `times_after`, for a row without a start time."""
+    known = times_after(status, now_ms, before)
+    return {"status": status, "completed_ms": known["completed_ms"]}
+
+
+def derive_status(task: str, below: Collection[str]) -> str:
+    """Return the status of a task from the statuses of its subtasks: ended once all of them are
+    (completed if every one is, else failed), blocked while all that are left are blocked,
+    running once one has started."""
+    left = set(below) - ENDED
+    if below and not left:
+        return _end_of(below)
+    if not left or task == "paused":
+        return task
+    if left == {"blocked"}:
+        return "blocked"
+    has_begun = task in ENDED or left != set(below) or left & {"running", "paused"}
+    return "running" if has_begun else task
+
+
+def judge(statuses: Mapping[int, Collection[str]]) -> dict[int, str]:
+    """Return the status of each wave by its number, from the statuses of its tasks."""
     verdict: dict[int, str] = {}
-    for number in sorted(tallies):
+    for number in sorted(statuses):
         in_line = bool(verdict) and all(status == "completed" for status in verdict.values())
-        verdict[number] = _status(tallies[number], in_line)
+        verdict[number] = _status(set(statuses[number]), in_line)
     return verdict
 
 
-def _status(tally: Tally, in_line: bool) -> str:
-    left = {status for status, n in tally.items() if n}
-    if left <= {"completed"}:
-        return "completed"
-    if left <= SETTLED:
-        return "failed"
-    if left - SETTLED == {"blocked"}:
+def _status(of_tasks: set[str], in_line: bool) -> str:
+    left = of_tasks - ENDED
+    if not left:
+        return _end_of(of_tasks)
+    if left == {"blocked"}:
         return "blocked"
-    return "running" if in_line or left & {"running", *SETTLED} else "pending"
+    return "running" if in_line or left != of_tasks or "running" in left else "pending"
+
+
+def _end_of(below: Collection[str]) -> str:
+    return "completed" if set(below) == {"completed"} else "failed"
 
 
 def shown(listed: Iterable[Row]) -> list[Row]:
     """Return the waves of these tasks: how each stands, and the names of its tasks. `from_list`:
     nobody made the wave; it is the place of an item in the model's task list."""
-    below: dict[int, list[Row]] = {}
-    for row in listed:
-        below.setdefault(row["wave_number"], []).append(row)
-    tallies = {number: Counter(row["status"] for row in below[number]) for number in below}
+    stages = _by_wave(listed)
     return [
         {
             "wave_number": number,
-            "tasks": tallies[number].total(),
-            "completed": tallies[number]["completed"],
+            "tasks": len(stages[number]),
+            "completed": _count(stages[number], "completed"),
             "status": status,
-            "names": [row["name"][:NAME_CHARS] for row in below[number][:MOST_NAMED]],
-            "from_list": all(ids.is_reported(row["id"]) for row in below[number]),
+            "names": [row["name"][:NAME_CHARS] for row in stages[number][:MOST_NAMED]],
+            "from_list": all(ids.is_reported(row["id"]) for row in stages[number]),
         }
-        for number, status in judge(tallies).items()
+        for number, status in _judge_rows(stages).items()
     ]
 
 
@@ -82,7 +121,7 @@ def hold(connection: Connection, session_id: str) -> dict[int, str]:
     if connection.dialect.name == "postgresql":
         key = sa.func.pg_advisory_xact_lock(_LOCK, sa.func.hashtext(session_id))
         connection.execute(sa.select(key))
-    return judge(_tallies(connection, session_id))
+    return _judge_rows(_stages(connection, session_id))
 
 
 def settle(
@@ -90,9 +129,9 @@ def settle(
 ) -> None:
     """After work changed, update the tasks and requests above it, and announce the waves that
     started or ended since `hold`."""
-    for statement in _PARENT_UPDATES:
-        connection.execute(statement, {"of_session": session_id})
-    for number, status in judge(_tallies(connection, session_id)).items():
+    for statement in _parent_updates(session_id):
+        connection.execute(statement)
+    for number, status in _judge_rows(_stages(connection, session_id)).items():
         if status in EVENTS and before.get(number) != status:
             body = {"wave_number": number, "status": status}
             events.announce(
@@ -100,40 +139,36 @@ def settle(
             )
 
 
-def _parent_updates() -> list[sa.Update]:
+def _parent_updates(session_id: str) -> Iterator[sa.Update]:
     """A task is not over while one of its subtasks runs, nor a request while one of its tasks does.
     Their end stays noted, and counts again once nothing runs below them."""
-    here = requests.c.session_id == sa.bindparam("of_session", type_=sa.Text)
+    here = requests.c.session_id == session_id
     in_session = tasks.c.request_id.in_(sa.select(requests.c.id).where(here))
     at_work = sa.exists().where(subtasks.c.task_id == tasks.c.id, subtasks.c.status == "running")
     below = sa.exists().where(tasks.c.request_id == requests.c.id, tasks.c.status == "running")
-    updates = []
     for table, mine, runs, status in (
         (tasks, in_session, at_work, "running"),
         (requests, here, below, "active"),
     ):
         held = sa.update(table).where(mine, table.c.status == "completed", runs)
         over = (table.c.status == status) & table.c.completed_ms.is_not(None)
-        ended = sa.update(table).where(mine, over, ~runs)
-        updates += [held.values(status=status), ended.values(status="completed")]
-    return updates
-
-
-_PARENT_UPDATES = _parent_updates()
+        yield held.values(status=status)
+        yield sa.update(table).where(mine, over, ~runs).values(status="completed")
 
 
 def of_session(connection: Connection, session_id: str) -> list[Row]:
     """Return the waves of a session, in order. A wave starts with its first task, or when the one
     before ended if that is later."""
-    groups: dict[int, list[Row]] = {}
-    for row in connection.execute(_GROUPS, {"of_session": session_id}).mappings():
-        groups.setdefault(row["wave_number"], []).append(dict(row))
-    tallies = {n: {row["status"]: row["n"] for row in rows} for n, rows in groups.items()}
+    stages = _stages(connection, session_id)
     found: list[Row] = []
-    for number, status in judge(tallies).items():
-        began = max(min(row["first_ms"] for row in groups[number]), _last_end(found))
-        has_begun = status not in ("pending", "blocked") or not SETTLED.isdisjoint(tallies[number])
-        ended = max(row["last_ms"] for row in groups[number])
+    for number, status in _judge_rows(stages).items():
+        stage = stages[number]
+        last_end = max((row["completed_ms"] or 0 for row in found), default=0)
+        began = max(min(row["created_ms"] for row in stage), last_end)
+        ended = max(row["completed_ms"] or row["created_ms"] for row in stage)
+        has_begun = status not in ("pending", "blocked") or any(
+            row["status"] in ENDED for row in stage
+        )
         found.append(
             {
                 "id": ids.make_id("wave", session_id, str(number)),
@@ -141,35 +176,32 @@ def of_session(connection: Connection, session_id: str) -> list[Row]:
                 "wave_number": number,
                 "status": status,
                 "started_ms": began if has_begun else None,
-                "completed_ms": max(ended, began) if status in SETTLED else None,
-                "total_tasks": sum(tallies[number].values()),
-                "completed_tasks": tallies[number].get("completed", 0),
-                "failed_tasks": tallies[number].get("failed", 0),
+                "completed_ms": max(ended, began) if status in ENDED else None,
+                "total_tasks": len(stage),
+                "completed_tasks": _count(stage, "completed"),
+                "failed_tasks": _count(stage, "failed"),
             }
         )
     return found
 
 
-def _last_end(rows: list[Row]) -> int:
-    return max((row["completed_ms"] or 0 for row in rows), default=0)
+def _stages(connection: Connection, session_id: str) -> dict[int, list[Row]]:
+    """Return the tasks of a session by their wave."""
+    names = ("wave_number", "status", "created_ms", "completed_ms")
+    query = sa.select(*(tasks.c[name] for name in names)).join_from(tasks, requests)
+    return _by_wave(rows(connection, query.where(requests.c.session_id == session_id)))
 
 
-def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = {}
-    for row in connection.execute(_GROUPS, {"of_session": session_id}):
-        found.setdefault(row.wave_number, {})[row.status] = row.n
-    return found
+def _by_wave(listed: Iterable[Row]) -> dict[int, list[Row]]:
+    stages: dict[int, list[Row]] = {}
+    for row in listed:
+        stages.setdefault(row["wave_number"], []).append(row)
+    return stages
 
 
-_GROUPS = (
-    sa.select(
-        tasks.c.wave_number,
-        tasks.c.status,
-        sa.func.count().label("n"),
-        sa.func.min(tasks.c.created_ms).label("first_ms"),
-        sa.func.max(sa.func.coalesce(tasks.c.completed_ms, tasks.c.created_ms)).label("last_ms"),
-    )
-    .join_from(tasks, requests)
-    .where(requests.c.session_id == sa.bindparam("of_session", type_=sa.Text))
-    .group_by(tasks.c.wave_number, tasks.c.status)
-)
+def _judge_rows(stages: Mapping[int, Collection[Row]]) -> dict[int, str]:
+    return judge({number: [row["status"] for row in stage] for number, stage in stages.items()})
+
+
+def _count(stage: Iterable[Row], status: str) -> int:
+    return sum(row["status"] == status for row in stage)
