@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.archive import outputs, save_transcripts, transcripts
-from holdfast.archive.errors import NoOutput
+from holdfast.archive.outputs import NoOutput
 from holdfast.budget import ledger
 from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex

@@ -1,4 +1,4 @@
-"""Outputs on disk: complete, owner-only, found by their id alone, and removed in time."""
+"""Long outputs: complete on disk, owner-only, removed in time; the preview that the model sees."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.archive import outputs
-from holdfast.archive.errors import NoOutput
+from holdfast.archive.outputs import NoOutput
 from holdfast.cli.main import holdfast_command
 from holdfast.files.small_files import NotStored
-from holdfast.wire import places
 
+ID = "out-0123abcd"
 ABOUT = {"tool": "Bash", "session_id": "s1", "at_ms": 1}
 
 
@@ -64,14 +64,6 @@ def test_one_never_takes_the_place_of_another() -> None:
 
 
 @pytest.mark.requirement("R7")
-def test_a_folder_that_takes_nothing_is_an_error_in_words() -> None:
-    Path(places.home()).mkdir()
-    Path(outputs.folder()).write_text("a file")
-    with pytest.raises(NotStored):
-        _kept("x")
-
-
-@pytest.mark.requirement("R7")
 def test_old_ones_go_and_then_the_oldest_until_the_rest_fits() -> None:
     ids = [_kept("x" * 1_000) for _ in range(5)]
     for age, output_id in enumerate(ids):
@@ -110,3 +102,52 @@ def test_the_command_prints_it_in_parts_and_by_words() -> None:
     assert "778:   line 777 red" in run.stdout
     run = CliRunner().invoke(holdfast_command, ["expand", "out-00000000"])
     assert isinstance(run.exception, NoOutput)
+
+
+@pytest.mark.requirement("R7")
+def test_head_and_end_are_shown_and_the_way_to_the_rest() -> None:
+    lines = [f"line {number}" for number in range(2_000)]
+    shown = outputs.preview("\n".join(lines), ID).splitlines()
+    assert shown[:3] == lines[:3]
+    assert shown[-3:] == lines[-3:]
+    [said] = [line for line in shown if line.startswith("[holdfast")]
+    assert ID in said
+    assert "of 18,889 characters" in said
+
+
+@pytest.mark.requirement("R7")
+@given(st.lists(st.text(max_size=300), min_size=1), st.integers(20, 200))
+def test_a_preview_is_short_and_begins_and_ends_as_the_whole(parts: list[str], times: int) -> None:
+    text = ("".join(parts) + "some words\n") * 20 * times
+    shown = outputs.preview(text, ID)
+    assert len(shown) <= outputs.HEAD_CHARS + outputs.TAIL_CHARS + 500
+    assert shown.count(ID) == 3
+    assert shown.startswith(text[: outputs.HEAD_CHARS // 2])
+    assert shown.endswith(text[-outputs.TAIL_CHARS // 2 :])
+
+
+@pytest.mark.requirement("R7")
+@given(st.text(max_size=3_000), st.integers(1, 500))
+def test_pieces_together_are_the_whole(text: str, most: int) -> None:
+    said, offset = "", 0
+    while True:
+        found = outputs.excerpt_at(text, offset, most)
+        said += found.text
+        offset = found.next_offset
+        if not offset:
+            break
+    assert said == text
+
+
+@pytest.mark.requirement("R7")
+def test_lines_are_found_by_words_with_those_around_them() -> None:
+    text = "\n".join(f"row {n} {'Tide LOW' if n == 50 else 'calm'}" for n in range(100))
+    found = outputs.excerpt_with(text, "low tide", 0, 1_000)
+    assert found.text.splitlines() == [
+        "49: row 48 calm",
+        "50: row 49 calm",
+        "51: row 50 Tide LOW",
+        "52: row 51 calm",
+        "53: row 52 calm",
+    ]
+    assert outputs.excerpt_with(text, "storm", 0, 1_000).text == ""

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast.archive import transcripts
-from holdfast.archive.save_transcripts import SaveResult, hold_archive, save_all, save_in_turn
-from holdfast.archive.transcript_secrets import Cleaner
+from holdfast.archive.save_transcripts import Cleaner, SaveResult, hold_archive, save_all
 from holdfast.archive.transcripts import damage
 from holdfast.redact import redact
 from holdfast.transcript.reader import read
@@ -265,5 +264,5 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 def test_while_another_process_saves_nothing_is_saved_twice() -> None:
     a_session("s1")
     with hold_archive():
-        assert save_in_turn(ROOM, 0.01) == SaveResult()
-    assert save_in_turn(ROOM, 60).written == 1
+        assert save_all(ROOM, 0.01) == SaveResult()
+    assert save_all(ROOM, 60).written == 1

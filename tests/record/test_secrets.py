@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from holdfast.archive.transcript_secrets import Cleaner
+from holdfast.archive.save_transcripts import Cleaner
 from holdfast.record import reader
 from holdfast.record.model import load, save
 from holdfast.record.reader import read_record

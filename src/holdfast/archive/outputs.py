@@ -1,7 +1,7 @@
 """Long tool outputs: stored whole on disk, shown to the model in part.
 
-Each output is one owner-only file whose first line describes it. The model sees a preview: the
-head, the end, and lines between them that look like errors. Excerpts return the rest.
+Each output is one owner-only file whose first line describes it. The model sees a preview, the head
+and the end. Excerpts return the rest.
 """
 
 from __future__ import annotations
@@ -9,27 +9,27 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from holdfast.archive.errors import NoOutput
 from holdfast.files import small_files
 from holdfast.files.small_files import NotStored
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 
 VERSION = 1
 MOST_BYTES = 64 << 20
 DAY_SECONDS = 86_400
 _ID = re.compile(r"out-[0-9a-f]{8}")
-HEAD_CHARS, TAIL_CHARS, WRONG_CHARS = 1_200, 1_000, 700
-LONGEST_LINE = 240
-_WRONG = re.compile(
-    r"(?i)\b(?:\w*error|\w*exception|traceback|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|denied|refused|"
-    r"undefined|unresolved|segfault|assert(?:ion)?|cannot|could not|not found)\b|^E\s{2,}"
-)
+HEAD_CHARS, TAIL_CHARS = 1_200, 1_000
 AROUND = 2
 LONGEST_FOUND_LINE = 400
+
+
+class NoOutput(HoldfastError):
+    """No output has this id, or the output has been removed."""
+
+    hint = "outputs are saved for a limited time (archive_days, archive_megabytes); run it again"
 
 
 def is_output(word: str) -> bool:
@@ -73,9 +73,13 @@ def find_ids(start: str) -> list[str]:
 
 def prune(days: float, most_bytes: int, now: float) -> int:
     """Delete outputs that are too old, then the oldest until the rest fits; how many."""
-    known = sorted(_list_outputs(), reverse=True)
+    outputs = []
+    for path in map(_path, find_ids("out-")):
+        with suppress(OSError):
+            about = os.lstat(path)
+            outputs.append((about.st_mtime, about.st_size, path))
     kept = dropped = 0
-    for at, size, path in known:
+    for at, size, path in sorted(outputs, reverse=True):
         kept += size
         if now - at > days * DAY_SECONDS or kept > most_bytes:
             with suppress(NotStored):
@@ -84,59 +88,26 @@ def prune(days: float, most_bytes: int, now: float) -> int:
     return dropped
 
 
-def _list_outputs() -> list[tuple[float, int, str]]:
-    outputs = []
-    for output_id in find_ids("out-"):
-        with suppress(OSError):
-            about = os.lstat(_path(output_id))
-            outputs.append((about.st_mtime, about.st_size, _path(output_id)))
-    return outputs
-
-
 def _path(output_id: str) -> str:
     return f"{folder()}/{output_id}.txt"
 
 
 def preview(text: str, output_id: str) -> str:
-    """About 3,000 characters of a long output, and how to get the rest."""
-    end, start = _head(text), _tail(text)
-    hidden, before = text[end:start], text.count("\n", 0, end)
-    last = before + hidden.removesuffix("\n").count("\n") + 1
-    said = (
-        f"[holdfast: lines {before + 1}-{last} are not shown here, "
-        f"{len(hidden):,} of {len(text):,} characters; all are saved as {output_id}. To read on: "
-        f'tool expand with id "{output_id}" and find (words) or offset; or '
-        f"`holdfast expand {output_id}`]\n"
-    )
-    wrong = "".join(_wrong(hidden.split("\n"), before + 1))
-    gap = "" if text[end - 1 : end] == "\n" else "\n"
-    return (
-        text[:end] + gap + said + (f"{wrong}[holdfast: the end]\n" if wrong else "") + text[start:]
-    )
-
-
-def _head(text: str) -> int:
+    """The beginning and the end of a long output, and how to get the rest."""
     line = text.rfind("\n", HEAD_CHARS // 2, HEAD_CHARS)
-    return line + 1 if line >= 0 else HEAD_CHARS
-
-
-def _tail(text: str) -> int:
+    end = line + 1 if line >= 0 else HEAD_CHARS
     start = len(text) - TAIL_CHARS
     line = text.find("\n", start, start + TAIL_CHARS // 2)
-    return line + 1 if line >= 0 else start
-
-
-def _wrong(hidden: list[str], first: int) -> Iterator[str]:
-    """The first lines that look like errors, numbered, as many as fit."""
-    room = WRONG_CHARS
-    for number, line in enumerate(hidden, first):
-        if not _WRONG.search(line[:2_000]):
-            continue
-        row = f"{number}: {line.strip()[:LONGEST_LINE]}\n"
-        room -= len(row)
-        if room < 0:
-            return
-        yield row
+    start = line + 1 if line >= 0 else start
+    hidden, first = text[end:start], text.count("\n", 0, end) + 1
+    last = first + hidden.removesuffix("\n").count("\n")
+    gap = "" if text[end - 1 : end] == "\n" else "\n"
+    return (
+        f"{text[:end]}{gap}[holdfast: lines {first}-{last} are not shown here, "
+        f"{len(hidden):,} of {len(text):,} characters; all are saved as {output_id}. To read on: "
+        f'tool expand with id "{output_id}" and find (words) or offset; or '
+        f"`holdfast expand {output_id}`]\n{text[start:]}"
+    )
 
 
 class Excerpt(NamedTuple):

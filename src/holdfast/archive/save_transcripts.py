@@ -2,6 +2,9 @@
 
 A background process calls this. It reads each transcript that changed, redacts it and writes a
 compressed copy. A kill at any moment leaves the last copy intact.
+
+A line's texts are checked for secrets after decoding its JSON: escapes such as `\\n` would hide
+where a word begins. Most lines hold none and stay byte for byte as they were.
 """
 
 from __future__ import annotations
@@ -9,18 +12,22 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from holdfast.archive import transcripts
-from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner
 from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader
 from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import lock, small_files
+from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
 from holdfast.record.user_input import words_of
+from holdfast.redact import find, redact, redact_each, redact_named_values, which_are_clean
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt
@@ -33,6 +40,9 @@ VERSION = 1
 MOST_LINES, MOST_BYTES = 64, 256 << 10  # looked through for secrets together
 ASKED_CHARS, LONGEST_PATH = 200, 4096
 STAMP = "saved.json"
+LEFT_OUT = b'{"type":"holdfast-left-out"}\n'  # stands for a line that could not be redacted
+_UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+_ANSWERS = "answers"
 
 
 class SaveResult(NamedTuple):
@@ -48,38 +58,33 @@ class TooLarge(Exception):
     """A session that alone exceeds the limit."""
 
 
-class _Found(NamedTuple):
-    """One of the client's sessions."""
-
-    changed: float
-    files: tuple[str, ...]  # its own first, then its subagents'
-
-
-def save_all(most_bytes: int) -> SaveResult:
-    """Save every transcript of the client that changed."""
-    with hold_archive():
-        return _save_all(most_bytes, float("inf"))
-
-
-def save_in_turn(most_bytes: int, seconds: float) -> SaveResult:
-    """Save as many as the time allows, once no other process does."""
-    give_up = time.monotonic() + seconds
+@contextmanager
+def hold_archive(seconds: float = lock.FOREVER) -> Iterator[bool]:
+    """Hold the archive's lock: no other process writes or removes copies meanwhile."""
     with lock.hold_file(f"{transcripts.folder()}/lock", seconds) as is_ours:
+        yield is_ours
+
+
+def save_all(most_bytes: int, seconds: float = lock.FOREVER) -> SaveResult:
+    """Save every transcript of the client that changed, or as many as the time allows, once no
+    other process does."""
+    give_up = time.monotonic() + seconds
+    with hold_archive(seconds) as is_ours:
         return _save_all(most_bytes, give_up) if is_ours else SaveResult()
 
 
 def _save_all(most_bytes: int, give_up: float) -> SaveResult:
     done, floor = SaveResult(), _read_floor(most_bytes)
     used = sum(session.bytes for session in transcripts.sessions())
-    for found in _sessions():
-        if found.changed <= floor:
+    for changed, files in _sessions():
+        if changed <= floor:
             break  # older sessions did not fit either
         if time.monotonic() > give_up:
             done = done._replace(left=done.left + 1)
             continue
         try:
-            for source in found.files:
-                grown = save(source, most_bytes - _size_beside(source, found.files))
+            for source in files:
+                grown = save(source, most_bytes - _size_beside(source, files))
                 done, used = done._replace(written=done.written + (grown > 0)), used + grown
         except (Unreadable, TooLarge) as error:  # one bad session must not hold up the others
             done = done._replace(errors=(*done.errors, str(error)))
@@ -90,7 +95,8 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
             used = sum(session.bytes for session in transcripts.sessions())
     floor = max(floor, transcripts.prune(most_bytes))  # the limit may be lower than it was
     transcripts.forget_removed()
-    _note(most_bytes, floor)
+    noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
+    small_files.put(f"{transcripts.folder()}/{STAMP}", json.dumps(noted).encode())
     return done
 
 
@@ -112,7 +118,7 @@ def save(source: str, room: int) -> int:
     return grown
 
 
-def _size_beside(source: str, files: tuple[str, ...]) -> int:
+def _size_beside(source: str, files: Sequence[str]) -> int:
     """How much of the archive the other files of a session take."""
     return sum(places.size_of(transcripts.place_of(file)) for file in files if file != source)
 
@@ -140,7 +146,7 @@ def _packed(source: str, room: int) -> bytes:
 
 def _read(source: str, cleaner: Cleaner, room: int) -> tuple[CopyHeader, bytes]:
     """What is known of a transcript after reading it, and its lines, compressed."""
-    about, packing = _first(source), transcripts.open_member()
+    about, packing = _first(source), zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     packed: list[bytes] = []
     for batch, end in _batches(source):
         clean = cleaner.without(batch)
@@ -192,8 +198,9 @@ def _first_request(lines: list[bytes]) -> str:
     return ""
 
 
-def _sessions() -> list[_Found]:
-    """The client's, newest first; links are not followed."""
+def _sessions() -> list[tuple[float, list[str]]]:
+    """When each session of the client changed, and its files, its own first; newest first. Links
+    are not followed."""
     listed = []
     root = transcripts_folder()
     for project in _entries(root):
@@ -202,8 +209,8 @@ def _sessions() -> list[_Found]:
         for entry in _entries(project.path):
             if _is_transcript(entry) and not transcripts.was_removed(entry.path):
                 agents = [str(path) for _, path in subagent_files(entry.path)]
-                files = (entry.path, *agents)
-                listed.append(_Found(max(places.modified_ms(file) / 1000 for file in files), files))
+                files = [entry.path, *agents]
+                listed.append((max(places.modified_ms(file) / 1000 for file in files), files))
     return sorted(listed, reverse=True)
 
 
@@ -230,20 +237,98 @@ def _read_floor(most_bytes: int) -> float:
     return -1.0
 
 
-def _note(most_bytes: int, floor: float) -> None:
-    noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
-    small_files.put(f"{transcripts.folder()}/{STAMP}", json.dumps(noted).encode())
-
-
-@contextmanager
-def hold_archive() -> Iterator[None]:
-    """Hold the archive's lock: no other process writes or removes copies meanwhile."""
-    with lock.hold_file(f"{transcripts.folder()}/lock", lock.FOREVER):
-        yield
-
-
 def _exists_since(place: str, changed_ns: int) -> bool:
     try:
         return Path(place).stat().st_mtime_ns == changed_ns
     except OSError:
         return False
+
+
+class Cleaner:
+    """Redacts lines. A secret that one line names is recognised in all other lines too."""
+
+    def __init__(self) -> None:
+        self._known = ToldSecrets()
+        self._bare: dict[str, str] = {}
+        self._written: list[bytes] = []  # the same as they stand in JSON
+
+    @property
+    def known(self) -> int:
+        """How many secrets are recognised without their names."""
+        return len(self._bare)
+
+    def _hear(self, texts: Iterable[str]) -> None:
+        self._known.hear((0, text) for text in texts)
+        bare = [pair for pair in self._known.bare.items() if is_known_bare(pair[0])][:MOST_BARE]
+        self._bare = dict(sorted(bare, key=lambda pair: -len(pair[0])))  # one may contain another
+        self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
+
+    def without(self, lines: Sequence[bytes]) -> list[bytes]:
+        """The same lines without secrets, in the same order, each still one line of JSON."""
+        read = [_decode(data) for data in lines]
+        clean = which_are_clean([said for _, said in read])
+        self._hear(said for (_, said), is_clean in zip(read, clean, strict=True) if not is_clean)
+        return [
+            data if is_clean and not self._quotes(data) else self._cleaned(value, data)
+            for (value, _), data, is_clean in zip(read, lines, clean, strict=True)
+        ]
+
+    def _quotes(self, data: bytes) -> bool:
+        return any(value in data for value in self._written)
+
+    def _cleaned(self, value: Any, data: bytes) -> bytes:
+        if value is None:
+            text = data.decode("utf-8", "replace").removesuffix("\n")
+            return self._without_known(redact(text)).encode() + b"\n"
+        try:
+            return self._cleaned_json(value)
+        except RecursionError:  # nested deeper than any client nests
+            return LEFT_OUT
+
+    def _cleaned_json(self, value: Any) -> bytes:
+        made = self._each(redact_each(redact_named_values(value)))
+        if find("\n".join(_texts(made))):  # what only its key tells, or two texts together
+            made = _decode(redact(json.dumps(made)).encode())[0]
+        if made is None:
+            return LEFT_OUT
+        text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace") + b"\n"
+
+    def _each(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._without_known(value)
+        if isinstance(value, dict):
+            return {self._without_known(key): self._each(inner) for key, inner in value.items()}
+        return [self._each(inner) for inner in value] if isinstance(value, list) else value
+
+    def _without_known(self, text: str) -> str:
+        for value, placeholder in self._bare.items():
+            text = text.replace(value, placeholder)
+        return text
+
+
+def _decode(data: bytes) -> tuple[Any, str]:
+    """The decoded line and its texts. A line that is not JSON has no value and is one text."""
+    try:
+        value = msgspec.json.decode(data)
+        return value, "\n".join(_texts(value))
+    except _UNREADABLE:
+        return None, data.decode("utf-8", "replace")
+
+
+def _texts(value: Any, key: str = "") -> Iterator[str]:
+    """Each text with its key, which may say what it is."""
+    if isinstance(value, str):
+        yield f'"{key}": "{value}"' if key else value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if isinstance(inner, dict | list):
+                yield name
+            elif key == _ANSWERS and isinstance(inner, str):
+                yield f"{name}\n{inner}"  # a question of the model's, and what the user typed
+            yield from _texts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key)
+    elif key and isinstance(value, int | float) and not isinstance(value, bool):
+        yield f'"{key}": {value}'

@@ -5,9 +5,6 @@
 
 A copy is a gzip whose empty first member carries a header in its extra field: which transcript it
 is of, how far it goes, and how many lines it must have to be whole.
-
-copy_of(path)      sessions(…) -> ArchivedSession
-prune(…)      remove(session)      damage(path)
 """
 
 from __future__ import annotations
@@ -15,16 +12,15 @@ from __future__ import annotations
 import json
 import re
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.archive.errors import NoArchivedTranscript, SeveralTranscripts
 from holdfast.files.folders import names_in
 from holdfast.transcript import GZIP_MAGIC
 from holdfast.wire import log, places
+from holdfast.wire.errors import HoldfastError
 
 VERSION = 1
 ENDING = ".jsonl.gz"
@@ -38,6 +34,25 @@ PLAIN_ENDING = ".jsonl"
 REMOVED = ".removed"  # stands for a session that the user removed while the client still has it
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _AGENT = re.compile(r"agent-[A-Za-z0-9_-]{1,128}")
+
+
+class NoArchivedTranscript(HoldfastError):
+    """No archived transcript has this id."""
+
+    hint = "`holdfast transcripts` lists them"
+
+
+class SeveralTranscripts(NoArchivedTranscript):
+    """The start of an id fits more than one archived transcript."""
+
+    exit_code = 2
+    hint = "give more characters of the id; `holdfast transcripts` lists them"
+
+
+class DamagedTranscript(HoldfastError):
+    """The archived copy of a transcript cannot be read."""
+
+    hint = "where Claude Code still has the session, the end of the next one writes it again"
 
 
 class CopyHeader(NamedTuple):
@@ -61,11 +76,6 @@ def encode_header(about: CopyHeader) -> bytes:
     lengths = (len(data) + 4).to_bytes(2, "little"), len(data).to_bytes(2, "little")
     start = GZIP_MAGIC + bytes([_HAS_EXTRA, 0, 0, 0, 0, 0, 255])
     return start + lengths[0] + _NAME + lengths[1] + data + _EMPTY
-
-
-def open_member() -> zlib._Compress:
-    """A compressor that makes one gzip member."""
-    return zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
 
 
 def read_header(path: str) -> CopyHeader | None:

@@ -16,8 +16,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from holdfast.archive import transcripts as archive
-from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
-from holdfast.archive.transcripts import ArchivedSession, CopyHeader
+from holdfast.archive.transcripts import (
+    ArchivedSession,
+    CopyHeader,
+    DamagedTranscript,
+    NoArchivedTranscript,
+)
 from holdfast.cli.terminal import say
 from holdfast.client import agents
 from holdfast.client.limit_settings import project_of

@@ -13,8 +13,7 @@ import click
 
 from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
-from holdfast.archive.errors import NoArchivedTranscript
-from holdfast.archive.transcripts import ArchivedSession
+from holdfast.archive.transcripts import ArchivedSession, NoArchivedTranscript
 from holdfast.cli.options import AS_JSON, EVERYWHERE
 from holdfast.cli.terminal import confirm, say
 from holdfast.client.memory_folder import slug

@@ -72,9 +72,9 @@ def copy_transcripts() -> None:
         return
     os.nice(LOWER)
     time.sleep(LATE_SECONDS)
-    from holdfast.archive.save_transcripts import save_in_turn
+    from holdfast.archive.save_transcripts import save_all
 
-    done = save_in_turn(most_bytes(settings), COPY_SECONDS)
+    done = save_all(most_bytes(settings), COPY_SECONDS)
     for error in done.errors:
         log.add("WARN", "transcripts", f"not archived: {error}")
     if done.written or done.left:

@@ -140,8 +140,7 @@ def read_files(facts: Record) -> list[str]:
 
 def brief_of(session: ArchivedSession) -> Brief:
     """The brief that a compaction at the end of the session would have restored."""
-    from holdfast.archive.errors import DamagedTranscript  # no compaction needs any of these
-    from holdfast.archive.transcripts import damage, is_empty
+    from holdfast.archive.transcripts import DamagedTranscript, damage, is_empty
     from holdfast.record.reader import read_record
     from holdfast.record.secrets import redact_record
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from holdfast.archive import transcripts
-from holdfast.archive.errors import NoArchivedTranscript
+from holdfast.archive.transcripts import NoArchivedTranscript
 from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import NOTICE
 from holdfast.checkpoint import added, find, index, provenance

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.archive.errors import DamagedTranscript
-from holdfast.archive.transcripts import damaged_copies
+from holdfast.archive.transcripts import DamagedTranscript, damaged_copies
 from holdfast.client import agents, sample_payloads, settings_files
 from holdfast.client.settings_files import claude_folder
 from holdfast.events import session_end
