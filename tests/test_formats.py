@@ -134,7 +134,7 @@ def _receipt(folder: Path) -> Path:
 
 def _ledger(folder: Path) -> Path:
     path = ledger.path_of("user")
-    ledger.save(path, {"pins": [{"id": "1", "text": "stay"}]})
+    ledger.save(path, ledger.LedgerFile(1, [ledger.PinRow("1", "stay")]))
     return Path(path)
 
 
@@ -163,7 +163,7 @@ FORMATS = {
     "an archived output": Format(_output, _read_output),
     "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),
-    "a ledger of pins": Format(_ledger, lambda _: ledger.load(ledger.path_of("user"))),
+    "a ledger of pins": Format(_ledger, lambda _: ledger.load(ledger.path_of("user")).pins),
     "set-aside.json": Format(_set_aside, lambda folder: set_aside.load()),
     "history.json": Format(_history, lambda folder: history.load()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),

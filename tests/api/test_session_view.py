@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.budget import operations
+from holdfast.budget import ledger
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from tests.contracts.session_script import ScriptedSession
@@ -49,7 +49,7 @@ def test_turns_are_told_newest_first_with_what_came_of_them(
 def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
     api: TestClient, script: ScriptedSession
 ) -> None:
-    operations.pin("Heights are whole centimetres", now_ms=1, project=script.project, by="user")
+    ledger.pin("Heights are whole centimetres", now_ms=1, project=script.project, by="user")
     found = api.get("/api/sessions/s1/state").json()
     [task] = found["tasks"]
     assert (task["text"], task["turn"], task["step"]) == ("read the gauge file", 1, 2)

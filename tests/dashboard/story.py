@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from holdfast.budget import operations
+from holdfast.budget import ledger
 from holdfast.events.session_start import OUR_HOOK
 from holdfast.events.summary_report import compaction_report
 from holdfast.events.take_checkpoint import take
@@ -177,9 +177,7 @@ def _atlas(home: Path) -> StorySession:
     one.saves("monitor")
     one.now_ms = int(time.time() * 1000) - START_MS - 9_000
     one.noted()
-    operations.pin(
-        "Never touch data/raw", now_ms=START_MS + one.now_ms, project=one.project, by="user"
-    )
+    ledger.pin("Never touch data/raw", now_ms=START_MS + one.now_ms, project=one.project, by="user")
     return one
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.archive import outputs
 from holdfast.archive.save_transcripts import save_all
-from holdfast.budget import ledger, operations
+from holdfast.budget import ledger
 from holdfast.checkpoint.verify import verify
 from holdfast.segment import library as segments
 from holdfast.segment.formats import Compressed, Metadata
@@ -326,7 +326,7 @@ def test_the_budget_is_pinned_estimated_allotted_and_evicted_beside_the_forecast
     pinned = talk.good("context_budget", op="pin", text=text, scope="user")
     assert (pinned["scope"], pinned["by"]) == ("project", "model")
     assert ledger.read("", "").pins == (), "the model does not pin for other projects"
-    operations.pin(text, now_ms=1, scope="user", by="user")
+    ledger.pin(text, now_ms=1, scope="user", by="user")
     assert [one["by"] for one in talk.good("context_budget", op="status")["pins"]] == ["user"]
     assert "not pinned by the model" in talk.bad("context_budget", op="unpin", id=pinned["id"])
     talk.good("context_budget", op="allot", compartment="active_task", share=0.5, scope="user")

@@ -1,26 +1,36 @@
 """What was pinned, evicted and allotted, in small files: of the user, a project, a session.
 
-Hooks read it (three files that are mostly absent), so it imports little. A file that cannot be
-read counts as empty, and the log says so. Nothing overwrites it: a newer version is refused, a
-damaged file is set aside.
+A user, or the model through a tool, can pin, unpin, evict, readmit and allot;
+`events.window_budget.status` shows the result. A file that cannot be read counts as empty, and the
+log says so. Nothing overwrites it: a newer version is refused, a damaged file is set aside.
 """
 
-import json
+from __future__ import annotations
+
 import os
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, NamedTuple
+from zlib import crc32
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict
 
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.files import folders, small_files
-from holdfast.files.small_files import NewerFile
+from holdfast.files.small_files import NewerFile, StoreBusy
+from holdfast.redact import redact
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 
 VERSION = 1
 SCOPES = ("session", "project", "user")
+PATIENCE_SECONDS = 5.0
 MOST_BYTES = 64 << 10
 MOST_PINS, MOST_CHARS, MOST_PIN = 20, 2_000, 300  # of one scope
 MOST_EVICTED = 500
+LEFT_OVER = 0.05  # set shares must leave this much to each other compartment
 USER, MODEL, API = "user", "model", "api"  # who pinned
 AUTHORS = {
     USER: "pinned by the user",
@@ -74,6 +84,30 @@ class Pin(NamedTuple):
         return AUTHORS.get(self.by, "not certain who pinned this")
 
 
+class PinRow(msgspec.Struct, frozen=True):
+    """A pin in its file, whose scope is that of the file."""
+
+    id: str
+    text: Annotated[str, Meta(min_length=1, max_length=MOST_PIN)]
+    compartment: str = PREFERENCES
+    created_ms: int = 0
+    by: str = ""
+
+
+class LedgerFile(msgspec.Struct, omit_defaults=True):
+    """What the file of one scope holds."""
+
+    version: int
+    pins: Annotated[list[PinRow], Meta(max_length=MOST_PINS)] = []
+    evicted: list[str] = []
+    shares: dict[str, Annotated[float, Meta(ge=0, le=1)]] = {}
+    project: str = ""
+
+    def __post_init__(self) -> None:
+        if not {*self.shares, *(pin.compartment for pin in self.pins)} <= {*NAMES}:
+            raise ValueError("an unknown compartment")
+
+
 class Ledger(NamedTuple):
     pins: tuple[Pin, ...] = ()
     evicted: frozenset[str] = frozenset()  # ids of items, of this session
@@ -99,8 +133,8 @@ def _project_path(project: str) -> str:
     former = f"{places.home()}/budget/project-{plain}.json"
     if os.path.lexists(path) or not os.path.lexists(former):
         return path
-    named = load(former).get("project")
-    return former if isinstance(named, str) and folders.resolve(named) == real else path
+    named = load(former).project
+    return former if named and folders.resolve(named) == real else path
 
 
 def read(project: str, session_id: str) -> Ledger:
@@ -110,87 +144,190 @@ def read(project: str, session_id: str) -> Ledger:
     shares: dict[str, float] = {}
     set_by: dict[str, str] = {}
     for scope in reversed(SCOPES):
-        found = load(path_of(scope, project, session_id))
-        pins += _pins(found, scope)
-        evicted |= _evicted_items(found)
-        given = _shares(found)
-        shares |= given
-        set_by |= dict.fromkeys(given, scope)
+        held = load(path_of(scope, project, session_id))
+        pins += [Pin(scope=scope, **asdict(row)) for row in held.pins]
+        evicted |= set(held.evicted)
+        shares |= held.shares
+        set_by |= dict.fromkeys(held.shares, scope)
     users = {pin.id for pin in pins if pin.by == USER}
     pins = [pin for pin in pins if pin.by == USER or pin.id not in users]
     return Ledger(tuple(pins), frozenset(evicted), shares, set_by)
 
 
-def load(path: str) -> dict[str, Any]:
+def load(path: str) -> LedgerFile:
     """What the file holds; nothing, and a line in the log, if it cannot be used."""
-    found, error = _parse(path)
-    if error:
-        log.add("WARN", "budget", f"{path} was not read: {error}")
-    return {} if error else found
-
-
-def _parse(path: str) -> tuple[dict[str, Any], str]:
-    """What the file holds, and why it cannot be used; the contents of another version too."""
-    data = places.read_small(path, MOST_BYTES + 1) if path else b""
-    if not data and not (path and places.size_of(path)):
-        return {}, ""
     try:
-        found = json.loads(data) if len(data) <= MOST_BYTES else None
-    except (ValueError, RecursionError) as error:
-        return {}, str(error)
-    is_known = isinstance(found, dict) and found.get("version") == VERSION
-    return (
-        found if isinstance(found, dict) else {},
-        "" if is_known else f"not a ledger of version {VERSION}",
-    )
+        return _decode(path)
+    except (msgspec.MsgspecError, ValueError, RecursionError, NewerFile) as error:
+        log.add("WARN", "budget", f"{path} was not read: {error}")
+        return LedgerFile(VERSION)
 
 
-def save(path: str, found: Mapping[str, Any]) -> None:
-    data = json.dumps({**found, "version": VERSION}, ensure_ascii=False, indent=1)
-    small_files.put(path, data.encode("utf-8", "replace"))
-
-
-def _pins(found: Mapping[str, Any], scope: str) -> list[Pin]:
-    pins = [_pin(row, scope) for row in _list(found, "pins") if isinstance(row, dict)]
-    return [pin for pin in pins if pin is not None][:MOST_PINS]
-
-
-def _pin(row: Mapping[str, Any], scope: str) -> Pin | None:
-    name, text, where = row.get("id"), row.get("text"), row.get("compartment")
-    if not (isinstance(name, str) and isinstance(text, str) and text.strip()):
-        return None
-    at = row.get("created_ms")
-    return Pin(
-        name[:16],
-        text[:MOST_PIN],
-        where if where in NAMES else PREFERENCES,
-        scope,
-        at if type(at) is int else 0,
-        row["by"] if row.get("by") in [*AUTHORS] else "",
-    )
-
-
-def _evicted_items(found: Mapping[str, Any]) -> set[str]:
-    return {one for one in _list(found, "evicted") if isinstance(one, str)}
-
-
-def _shares(found: Mapping[str, Any]) -> dict[str, float]:
-    rows = found.get("shares")
-    if not isinstance(rows, dict):
-        return {}
-    numbers = {name: rows[name] for name in NAMES if type(rows.get(name)) in (int, float)}
-    return {name: float(share) for name, share in numbers.items() if 0 <= share <= 1}
-
-
-def _list(found: Mapping[str, Any], name: str) -> list[Any]:
-    value = found.get(name)
-    return value if isinstance(value, list) else []
-
-
-def set_aside_if_damaged(path: str) -> str:
-    """Set a damaged file aside; where it went, or empty. NewerFile if its version is newer."""
-    found, error = _parse(path)
-    version = found.get("version")
-    if type(version) is int and version > VERSION:
+def _decode(path: str) -> LedgerFile:
+    data = places.read_small(path, MOST_BYTES) if path else b""
+    if not data and not (path and places.size_of(path)):
+        return LedgerFile(VERSION)
+    version = msgspec.json.decode(data, type=_Stated).version
+    if version > VERSION:
         raise NewerFile(f"{path} was written by a newer Holdfast, and was left alone")
-    return small_files.set_aside(path, error) if error else ""
+    if version != VERSION:
+        raise ValueError(f"not a ledger of version {VERSION}")
+    return msgspec.json.decode(data, type=LedgerFile)
+
+
+class _Stated(msgspec.Struct):
+    version: int = 0
+
+
+def save(path: str, held: LedgerFile) -> None:
+    small_files.put(path, msgspec.json.format(msgspec.json.encode(held), indent=1))
+
+
+def repair(path: str) -> str:
+    """Set a damaged file aside; where it went, or empty. NewerFile if its version is newer."""
+    if not path or not os.path.lexists(path):
+        return ""
+    with _hold_lock(path):
+        return _set_aside_if_damaged(path)
+
+
+def _set_aside_if_damaged(path: str) -> str:
+    try:
+        _decode(path)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return small_files.set_aside(path, str(error))
+    return ""
+
+
+@contextmanager
+def _hold_lock(path: str) -> Iterator[None]:
+    """Hold the lock of a file. Each writer needs it for a few milliseconds."""
+    with small_files.hold(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
+        if not is_ours:
+            raise StoreBusy("another Holdfast is writing the budget")
+        yield
+
+
+def _change(
+    scope: str, project: str, session_id: str, change: Callable[[LedgerFile], None]
+) -> None:
+    path = path_of(scope, project, session_id)
+    if scope not in SCOPES or not path:
+        raise InvalidPin(f"no {scope} to keep it for")
+    with _hold_lock(path):
+        _set_aside_if_damaged(path)
+        held = load(path)
+        change(held)
+        held.project = _storable(project) if scope == "project" else ""
+        save(path, held)
+
+
+def _storable(text: str) -> str:
+    """Replace bytes that are no text."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def pin(
+    text: str,
+    *,
+    now_ms: int,
+    compartment: str = PREFERENCES,
+    scope: str = "project",
+    project: str = "",
+    session_id: str = "",
+    by: str = "",
+) -> Pin:
+    """Put a text into every brief of its scope until it is unpinned. Pinning it twice is once, and
+    what the user pinned stays the user's. Only the user pins for all projects."""
+    if scope == "user" and by != USER:
+        raise InvalidPin("only the user pins for all projects, in a terminal of their own")
+    words = _storable(" ".join(redact(text).split()))
+    if not 0 < len(words) <= MOST_PIN:
+        raise InvalidPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
+    _must_be_compartment(compartment)
+    pin_id, author = f"{crc32(words.encode()):08x}", by
+
+    def change(held: LedgerFile) -> None:
+        nonlocal author
+        former = [row.by for row in held.pins if row.id == pin_id]
+        author = former[0] if former and by != USER else by
+        others = [row for row in held.pins if row.id != pin_id]
+        chars = sum(len(other.text) for other in others) + len(words)
+        if len(others) >= MOST_PINS or chars > MOST_CHARS:
+            raise TooManyPins(f"{MOST_PINS} pins or {MOST_CHARS:,} characters of one scope")
+        held.pins = [*others, PinRow(pin_id, words, compartment, now_ms, author)]
+
+    _change(scope, project, session_id, change)
+    return Pin(pin_id, words, compartment, scope, now_ms, author)
+
+
+def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USER) -> Pin:
+    """Remove a pin by its id or the start of it, in any scope. The model removes only its own."""
+    found = [pin for pin in read(project, session_id).pins if pin_id and pin.id.startswith(pin_id)]
+    if len({pin.id for pin in found}) != 1:
+        raise NoSuchPin(f"{'no pin begins' if not found else 'several pins begin'} with {pin_id}")
+    last = found[-1]
+    if any(by not in (USER, pin.by) for pin in found):
+        raise UsersPin(f"{last.id} was not pinned by the {by}: {last.author}")
+
+    def change(held: LedgerFile) -> None:
+        held.pins = [row for row in held.pins if row.id != last.id]
+
+    for scope in {pin.scope for pin in found}:
+        _change(scope, project, session_id, change)
+    return last
+
+
+def evict(item_id: str, *, session_id: str) -> str:
+    """Leave an item out of the briefs of this session, unless it changes."""
+
+    def change(held: LedgerFile) -> None:
+        others = [other for other in held.evicted if other != item_id]
+        held.evicted = [*others, item_id][-MOST_EVICTED:]
+
+    _change("session", "", session_id, change)
+    return item_id
+
+
+def readmit(item_id: str, *, session_id: str) -> str:
+    """Take an eviction back."""
+
+    def change(held: LedgerFile) -> None:
+        if item_id not in held.evicted:
+            raise NoSuchPin(f"{item_id} was not evicted")
+        held.evicted = [other for other in held.evicted if other != item_id]
+
+    _change("session", "", session_id, change)
+    return item_id
+
+
+def allot(
+    compartment: str, share: float | None, *, scope: str = "project", project: str = ""
+) -> dict[str, float]:
+    """Set a compartment's share, or remove it with None; returns the shares of this scope."""
+    _must_be_compartment(compartment)
+    if share is not None and not 0 <= share <= 1:
+        raise InvalidShare(f"{share:g} is not a share: it must be between 0 and 1")
+    shares: dict[str, float] = {}
+
+    def change(held: LedgerFile) -> None:
+        shares.update(held.shares)
+        shares.pop(compartment, None)
+        others = sum(shares.values())
+        if share is not None:
+            shares[compartment] = share
+        room = 1 - LEFT_OVER * (len(NAMES) - len(shares))
+        if sum(shares.values()) > room + 1e-9:
+            raise InvalidShare(
+                f"{compartment} can have at most {max(0, room - others):.0%}: "
+                f"every compartment without a share of its own needs {LEFT_OVER:.0%} of the brief"
+            )
+        held.shares = shares
+
+    _change(scope, project, "", change)
+    return shares
+
+
+def _must_be_compartment(name: str) -> None:
+    if name not in NAMES:
+        raise InvalidPin(f"{name!r} is no compartment: {', '.join(NAMES)}")

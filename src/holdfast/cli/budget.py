@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from holdfast.brief.quotes import OUTCOME
-from holdfast.budget import ledger, operations
+from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import sessions
@@ -71,7 +71,7 @@ def evict(item_id: str, undo: bool) -> None:
     session_id = chosen.state.session_id
     repair("session", "", session_id)
     if undo:
-        operations.readmit(item_id, session_id=session_id)
+        ledger.readmit(item_id, session_id=session_id)
         say_changed(f"{item_id} may be in the brief again", f"budget evict {item_id}")
         return
     entry = window_budget.evict(item_id, chosen.state, chosen.folder)
@@ -89,8 +89,8 @@ def allot(compartment: str, share: str, is_user: bool) -> None:
     ambient_knowledge."""
     scope, project = "user" if is_user else "project", project_path()
     repair(scope, project)
-    before = operations.share_set(compartment, scope=scope, project=project)
-    kept = operations.allot(compartment, _share(share), scope=scope, project=project)
+    before = ledger.load(ledger.path_of(scope, project)).shares.get(compartment)
+    kept = ledger.allot(compartment, _share(share), scope=scope, project=project)
     shares = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     former = "role" if before is None else f"{before:g}"
     undo = f"budget allot {compartment} {former}{' --user' if is_user else ''}"
@@ -100,7 +100,7 @@ def allot(compartment: str, share: str, is_user: bool) -> None:
 
 def repair(scope: str, project: str, session_id: str = "") -> None:
     """Set a damaged file of pins and shares aside, and say so."""
-    if aside := operations.repair(scope, project, session_id):
+    if aside := ledger.repair(ledger.path_of(scope, project, session_id)):
         say(f"the {scope}'s file was damaged; it is saved as {shown(aside)}", err=True)
 
 
@@ -176,7 +176,7 @@ def _pin(rule: str, scope: str, session_id: str, compartment: str) -> None:
     project = project_path()
     repair(scope, project, session_id)
     before = ledger.read(project, session_id).pins
-    pinned = operations.pin(
+    pinned = ledger.pin(
         rule,
         now_ms=row_times.now_ms(),
         compartment=compartment,
@@ -192,7 +192,7 @@ def _pin(rule: str, scope: str, session_id: str, compartment: str) -> None:
 
 
 def _unpin(pin_id: str, session_id: str) -> None:
-    gone = operations.unpin(pin_id, project=project_path(), session_id=session_id)
+    gone = ledger.unpin(pin_id, project=project_path(), session_id=session_id)
     where = {"user": " --user", "session": _session(session_id)}.get(gone.scope, "")
     undo = f"pin {shlex.quote(gone.text)} --compartment {gone.compartment}{where}"
     words = f"unpinned {gone.id} ({gone.scope}): {shown(gone.text)}"

@@ -10,7 +10,7 @@ from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import BriefItem, item_id
 from holdfast.brief.roles import sections_of
 from holdfast.budget import compartments as five
-from holdfast.budget import ledger, operations
+from holdfast.budget import ledger
 from holdfast.budget.compartments import tokens_of, units
 from holdfast.budget.ledger import Ledger, NoSuchPin, OwnWordsStay, Pin
 from holdfast.events import window_brief
@@ -119,7 +119,7 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
         raise NoSuchPin(f"{found[0].id} is a pin: holdfast pin --remove {found[0].id}")
     if not found[0].can_be_evicted:
         raise OwnWordsStay(f"{found[0].id} is what the user typed, and that always stays")
-    operations.evict(found[0].id, session_id=state.session_id)
+    ledger.evict(found[0].id, session_id=state.session_id)
     return found[0]
 
 

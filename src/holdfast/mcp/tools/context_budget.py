@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.budget import compartments, operations
+from holdfast.budget import compartments, ledger
 from holdfast.budget.ledger import MODEL
 from holdfast.events import window_budget
 from holdfast.events.window_budget import CompartmentUse
@@ -60,7 +60,7 @@ def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
 def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     """Pin in the model's name. For all projects it is only proposed: it holds for this one."""
     _, state = client_session.window()
-    one = operations.pin(
+    one = ledger.pin(
         asked.text,
         now_ms=row_times.now_ms(),
         compartment=asked.compartment,
@@ -82,7 +82,7 @@ def _own_scope(asked: ContextBudgetArguments) -> str:
 
 def _unpin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
-    one = operations.unpin(asked.id, project=state.project, session_id=state.session_id, by=MODEL)
+    one = ledger.unpin(asked.id, project=state.project, session_id=state.session_id, by=MODEL)
     return f"unpinned {one.id}", one._asdict()
 
 
@@ -101,7 +101,7 @@ def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
 
 def _allot(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
-    kept = operations.allot(asked.compartment, asked.share, project=state.project)
+    kept = ledger.allot(asked.compartment, asked.share, project=state.project)
     return "allotted for this project", {"shares": kept}
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
 from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer, respond
 from holdfast.api.routes.machine.files import local_window, read_files
-from holdfast.budget import operations
+from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import API, InvalidPin, NoSuchPin, Pin, TooManyPins
 from holdfast.events import window_budget
@@ -97,7 +97,7 @@ async def pin(body: NewPin) -> Response:
 @router.delete("/pins/{pin_id}", response_model=BudgetPin, responses=NOT_FOUND)
 async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
     state, _ = await local_window(session_id)
-    gone = await _call(operations.unpin, pin_id, project=state.project, session_id=state.session_id)
+    gone = await _call(ledger.unpin, pin_id, project=state.project, session_id=state.session_id)
     return respond(gone._asdict())
 
 
@@ -112,12 +112,12 @@ async def evict(body: Eviction) -> Response:
 async def readmit(item_id: ItemPath, session_id: SessionQuery) -> Response:
     """Take an eviction back."""
     state, _ = await local_window(session_id)
-    back = await _call(operations.readmit, item_id, session_id=state.session_id)
+    back = await _call(ledger.readmit, item_id, session_id=state.session_id)
     return respond({"id": back})
 
 
 def _pin(body: NewPin, state: State) -> Pin:
-    return operations.pin(
+    return ledger.pin(
         body.text,
         now_ms=row_times.now_ms(),
         compartment=body.compartment,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.budget import ledger, operations
+from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, SAFETY
 from holdfast.budget.ledger import (
     InvalidPin,
@@ -28,24 +28,24 @@ NOW = 1_800_000_000_000
 
 
 def pin(text: str = "Never touch data/raw.", **own: str) -> ledger.Pin:
-    return operations.pin(text, now_ms=NOW, project="/p", **{"by": "user", **own})
+    return ledger.pin(text, now_ms=NOW, project="/p", **{"by": "user", **own})
 
 
 @pytest.mark.requirement("K1")
 def test_a_pin_holds_in_its_scope_until_it_is_unpinned() -> None:
     here = pin(compartment=SAFETY)
     pin("for all", scope="user")
-    operations.pin("for now", now_ms=NOW, scope="session", session_id="s1", by="user")
+    ledger.pin("for now", now_ms=NOW, scope="session", session_id="s1", by="user")
     assert [one.text for one in ledger.read("/p", "s1").pins] == [
         *("for all", "Never touch data/raw.", "for now"),
     ]
     assert [one.text for one in ledger.read("/other", "s2").pins] == ["for all"]
-    assert operations.unpin(here.id[:5], project="/p").text == here.text
+    assert ledger.unpin(here.id[:5], project="/p").text == here.text
     assert [one.text for one in ledger.read("/p", "").pins] == ["for all"]
     with pytest.raises(NoSuchPin):
-        operations.unpin(here.id, project="/p")
+        ledger.unpin(here.id, project="/p")
     with pytest.raises(NoSuchPin):
-        operations.unpin("", project="/p")
+        ledger.unpin("", project="/p")
 
 
 @pytest.mark.requirement("K1")
@@ -78,34 +78,34 @@ def test_a_secret_is_taken_out_of_a_pin_and_its_file_is_the_owner_s() -> None:
 
 @pytest.mark.requirement("K1")
 def test_shares_are_kept_by_scope_and_the_project_s_win() -> None:
-    operations.allot("active_task", 0.5, scope="user")
-    operations.allot("active_task", 0.3, project="/p")
+    ledger.allot("active_task", 0.5, scope="user")
+    ledger.allot("active_task", 0.3, project="/p")
     assert ledger.read("/p", "").shares == {"active_task": 0.3}
     assert ledger.read("/q", "").shares == {"active_task": 0.5}
     assert ledger.read("/p", "").set_by == {"active_task": "project"}
-    assert operations.allot("active_task", None, project="/p") == {}
+    assert ledger.allot("active_task", None, project="/p") == {}
     assert ledger.read("/p", "").shares == {"active_task": 0.5}
 
 
 @pytest.mark.requirement("K1")
 def test_shares_that_leave_the_others_nothing_are_refused() -> None:
     with pytest.raises(InvalidShare):
-        operations.allot("active_task", 1.2, project="/p")
-    operations.allot("active_task", 0.5, project="/p")
+        ledger.allot("active_task", 1.2, project="/p")
+    ledger.allot("active_task", 0.5, project="/p")
     with pytest.raises(InvalidShare):
-        operations.allot("project_background", 0.45, project="/p")
+        ledger.allot("project_background", 0.45, project="/p")
     assert ledger.read("/p", "").shares == {"active_task": 0.5}
 
 
 @pytest.mark.requirement("K1")
 def test_an_eviction_can_be_taken_back() -> None:
-    operations.evict("0a1b2c3d", session_id="s1")
+    ledger.evict("0a1b2c3d", session_id="s1")
     assert ledger.read("/p", "s1").evicted == {"0a1b2c3d"}
     assert ledger.read("/p", "s2").evicted == frozenset()
-    operations.readmit("0a1b2c3d", session_id="s1")
+    ledger.readmit("0a1b2c3d", session_id="s1")
     assert ledger.read("/p", "s1").evicted == frozenset()
     with pytest.raises(NoSuchPin):
-        operations.readmit("0a1b2c3d", session_id="s1")
+        ledger.readmit("0a1b2c3d", session_id="s1")
 
 
 @pytest.mark.requirement("K1", "X6")
@@ -172,8 +172,9 @@ def test_a_torn_ledger_is_set_aside_and_said() -> None:
 @pytest.mark.requirement("K1")
 def test_pins_of_the_first_release_stay_with_the_project_that_their_file_names() -> None:
     former = f"{places.home()}/budget/project-x-y.json"
-    ledger.save(former, {"project": "/x/y", "pins": [{"id": "1", "text": "of before"}]})
-    operations.pin("of now", now_ms=NOW, project="/x/y", by="user")
+    row = ledger.PinRow("1", "of before")
+    ledger.save(former, ledger.LedgerFile(1, [row], project="/x/y"))
+    ledger.pin("of now", now_ms=NOW, project="/x/y", by="user")
     assert [pin.text for pin in ledger.read("/x/y", "").pins] == ["of before", "of now"]
     assert ledger.read("/x-y", "").pins == ()
 
