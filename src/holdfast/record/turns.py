@@ -428,13 +428,20 @@ def reply_to_words(record: Record, words: str) -> str:
     if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
         return ""
     before = next((turn.said for turn in reversed(record.turns) if not turn.taken_back), "")
-    return sentences.clip_last(before.strip(), REPLY_TO_CHARS)
+    return sentences.clip_last(_without_code_at_end(before), REPLY_TO_CHARS)
 
 
 def question_at_end(said: str, most: int = QUESTION_CHARS) -> str:
     """Return the end of the last line of the model's words, in whole sentences."""
-    line = said.strip().rpartition("\n")[2]
+    line = _without_code_at_end(said).rpartition("\n")[2]
     return sentences.last_sentences(line, most) or line
+
+
+def _without_code_at_end(said: str) -> str:
+    """Return the words without the block of code that they end in."""
+    words, fence = said.strip(), "```"
+    before = words.removesuffix(fence).rpartition(fence)[0].rstrip()
+    return before if words.endswith(fence) and before else words
 
 
 def is_answer(reply_to: str) -> bool:
