@@ -82,6 +82,23 @@ def test_commands_that_ran_again_are_listed_before_those_that_ran_once(tmp_path:
     assert listed.index("- `make tides` (step 3)\n") < listed.index("- `make once` (step 1)\n")
 
 
+@pytest.mark.requirement("B13")
+def test_commands_that_would_have_to_be_cut_are_not_listed(tmp_path: Path) -> None:
+    script = "python - <<'EOF'\n" + "print('tide')\n" * 30 + "EOF"
+    session = Session().user(REQUEST).runs(script).runs("make tides").user("Now the writer.")
+    listed = text_of(session, tmp_path).partition("## Commands")[2]
+    assert "make tides" in listed and "python" not in listed
+
+
+@pytest.mark.requirement("B13")
+@pytest.mark.parametrize("answer", ["Mended.", "The reports say that no gauge drifts at all."])
+def test_a_longer_answer_stands_for_the_reports_before_it(answer: str, tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    session.calls("Task", "No gauge drifts.", subagent_type="Explore", description="Find drifts")
+    text = text_of(session.says(answer).user("Now the writer."), tmp_path)
+    assert ("## Subagents" in text) == (answer == "Mended.")
+
+
 @pytest.mark.requirement("B4")
 def test_files_that_were_only_named_are_not_listed(tmp_path: Path) -> None:
     session = Session().user(REQUEST).edits("/work/project/src/tides.py")

@@ -112,7 +112,7 @@ def compose(
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
     shown = {word.order for word in words}
     shared = _from("shared work", lambda: shared_work(record, work, reader))
-    others = [*_sources(record, limit, archived, budget, shown), *shared]
+    others = [*_sources(record, limit, archived, budget, shown, is_chosen), *shared]
     sources = [*in_progress.added(added), *others]
     # The newest words first: where not even these have room, the older ones go.
     items = [*reversed(words), *fixed, *_without_given(sources, given)]
@@ -233,6 +233,7 @@ def _sources(
     archived: Sequence[Archived],
     budget: Ledger,
     shown: Collection[float],
+    is_chosen: bool,
 ) -> list[BriefItem]:
     """Return everything that competes for room, source by source."""
     roomy = limit >= files_and_commands.TERSE_CHARS
@@ -251,7 +252,7 @@ def _sources(
         ("remarks", lambda: in_progress.remarks(record, limit)),
         ("changed and not checked", lambda: files_and_commands.unchecked(record)),
         ("archived topics", lambda: in_progress.archived_topics(archived)),
-        ("the kind of work", lambda: files_and_commands.about(record) if roomy else ()),
+        ("the kind of work", lambda: files_and_commands.about(record) if is_chosen else ()),
     ]
     return [item for what, source in sources for item in _from(what, source)]
 

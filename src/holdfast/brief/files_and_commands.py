@@ -82,8 +82,9 @@ def _is_clients(path: str) -> bool:
 def commands(record: Record) -> Iterator[BriefItem]:
     """Yield commands as they were typed: checks, the likeliest to be run again first; then, in what
     room is left, the newest others."""
-    ran = {run.line: run.command for run in newest_runs(record)}
-    checks = {run.line for run in newest_runs(record) if run.is_check}
+    runs = [run for run in newest_runs(record) if len(run.line) <= LONGEST_COMMAND]
+    ran = {run.line: run.command for run in runs}
+    checks = {run.line for run in runs if run.is_check}
     known = chances({line: rank(ran[line], record.op) for line in checks})
     others = dict.fromkeys((line for line in ran if line not in checks), 0.0)
     listed = [*[*known.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]

@@ -4,11 +4,11 @@ remarks."""
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote_ends
-from holdfast.brief.quotes import is_answered
+from holdfast.brief.quotes import is_answered, is_replaced
 from holdfast.record import commands, open_items
 from holdfast.record.git import answers, describe_answer, describe_branch
 from holdfast.record.model import Call, Place, Record
-from holdfast.record.turns import began, turn_at, turn_number
+from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name
 
@@ -85,6 +85,8 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
         yield BriefItem("flight", branch, 0.012, why, place, is_roomy, order=2)
     for age, one in enumerate(answers(record), 1):
         is_older = one.place.op <= began(record)
+        if is_older and age > 1:
+            break
         text = describe_answer(one, f"at step {one.place.op}", is_short=is_older)
         pinned = is_roomy and age == 1
         order, worth = 2 + age / 9, 0.012 / (1 + age)
@@ -102,7 +104,11 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     replaces them, and the last words stand where the work stood."""
     left = int(room * REMARKS_SHARE)
     newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
-    known = [pair for pair in newest.items() if not _is_replaced(record, *pair)]
+    known = [
+        (text, place)
+        for text, place in newest.items()
+        if place.op != record.last_said_op and not is_replaced(record, text, place)
+    ]
     known.sort(key=lambda pair: -pair[1].op)
     for age, (text, place) in enumerate(known):
         is_older = place.op <= began(record)
@@ -114,13 +120,6 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
         yield BriefItem(
             "decisions", text, worth, "said at work", place, order=age, is_spare=is_older
         )
-
-
-def _is_replaced(record: Record, text: str, place: Place) -> bool:
-    turn = turn_at(record, place)
-    is_answered = turn is not None and not (turn.works_on or turn.interrupted)
-    is_longer = turn is not None and len(turn.said) >= len(text)
-    return (is_answered and is_longer) or place.op == record.last_said_op
 
 
 def added(items: Sequence[str]) -> Iterator[BriefItem]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from holdfast.brief.item import LAST_FAILED, STILL_RUNNING, BriefItem, quote_ends
+from holdfast.brief.quotes import is_replaced
 from holdfast.record import commands
 from holdfast.record import open_items as still
-from holdfast.record.model import Agent, Record
+from holdfast.record.model import Agent, Place, Record
 from holdfast.record.turns import began
 from holdfast.text.fence import flat, quoted
 
@@ -70,7 +71,9 @@ def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     for age, (one, text, report) in enumerate(islice(still.ended(record), MOST_ENDED)):
         why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
         is_older = one.place.op < began(record)
-        if not report and (is_older or one.status == "done"):
+        if is_older and (not report or is_replaced(record, report, Place(op=one.ended_op))):
+            continue
+        if not report and one.status == "done":
             continue
         most = OLD_REPORT_CHARS if is_older or not roomy else REPORT_CHARS
         if roomy and one.report and one.ended_op >= record.last_said_op:

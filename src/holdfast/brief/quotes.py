@@ -21,6 +21,7 @@ from holdfast.record.turns import (
     describe_stop,
     number_at_work,
     question_at_end,
+    turn_at,
     turn_number,
     unsure_texts,
     waits,
@@ -133,7 +134,7 @@ def _flat(words: str) -> str:
 
 def is_at_hand(item: BriefItem, current: int) -> bool:
     """Whether these words wait in the queue or belong to the turn that is being worked on."""
-    return item.order >= current or item.order < -1 or item.text == ALL_TYPED
+    return item.order >= current or item.order < -1
 
 
 def needed_units(record: Record, most: int = MOST_CHARS) -> int:
@@ -162,7 +163,7 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
         found.insert(0, BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1))
     elif known and not given and _is_all(record, known, limit):
         reason = "the record is whole, and nothing was cut"
-        found.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-1))
+        found.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
     return found
 
 
@@ -275,6 +276,14 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
 
 def is_answered(turn: Turn) -> bool:
     return not turn.works_on and len(turn.said) > SHORTEST_ANSWER
+
+
+def is_replaced(record: Record, text: str, place: Place) -> bool:
+    """Whether the request during which this was said was answered since, with more words: these
+    stand for it."""
+    turn = turn_at(record, place)
+    is_over = turn is not None and is_answered(turn) and not turn.interrupted
+    return is_over and turn is not None and len(turn.said) >= len(text)
 
 
 def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:

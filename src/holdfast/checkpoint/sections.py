@@ -25,7 +25,7 @@ from holdfast.checkpoint.room import (
     size,
 )
 from holdfast.record import open_items
-from holdfast.record.model import Place, Record, Turn
+from holdfast.record.model import Place, Record
 from holdfast.record.open_items import find_decisions
 from holdfast.record.turns import (
     REFUSED,
@@ -42,10 +42,14 @@ from holdfast.text.fence import both_ends, flat, quoted, single_marks
 from holdfast.text.sentences import clip, clip_last
 
 ADDED_SHARE = 0.2  # for all lines that the model added
-# What the words of a turn get, and the same for its answer: the most that fits for all turns. With
-# the least, words stand without an answer.
-TURN_CHARS, LEAST_CHARS = (ENDLESS, 1600, 800, 400, 240, 160, 100), 80
-MOST_NEWEST, NEWEST_TIMES, LAST_TURN_CHARS = 3, 3, 1000  # what the newest turns get more
+# What the words of a turn get, and the same for its answer: the most that fits for all turns. If
+# that is less, each turn is one line, and the newest have an answer.
+TURN_CHARS, LINE_CHARS, LEAST_CHARS = (ENDLESS, 1600, 800, 400), (400, 240, 160, 100, 80), 80
+WORDS_SHARE, ANSWER_CHARS, LAST_TURN_CHARS = (
+    0.6,
+    300,
+    1000,
+)  # of the room for the turns; of an answer below a line
 SAID_CHARS, LAST_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1500, 800, 400, 240, 200
 MOST_PLAN_LINES = 12
 MOST_AGENTS, ASKED_CHARS = 3, 160
@@ -254,52 +258,65 @@ def _in_progress(record: Record) -> Iterator[str]:
 
 
 def _turns(record: Record, room: int) -> list[str]:
-    """Return the turns in order, each with as much of its words and its answer as fits for all.
-    Where even little does not fit, the oldest lose their answers, and then are counted; the first
-    one, which says what the session is about, always stands."""
-    known = [(at, one) for at, one in enumerate(record.turns) if one.asked or one.edited]
-    older = known[:-MOST_NEWEST]
+    """Return the turns in order, each with its answer, both with the most characters that fit for
+    all. In a long session the newest turns have an answer, and the older ones are one line each.
+    Where even these do not fit, the oldest are counted; the first one, which says what the session
+    is about, always stands."""
+    known = [at for at, turn in enumerate(record.turns) if turn.asked or turn.edited]
     for most in TURN_CHARS:
-        whole = [_turn(record, at, one, most) for at, one in older]
-        newest = [_turn(record, at, one, NEWEST_TIMES * most) for at, one in known[len(older) :]]
-        if size([*whole, *newest]) <= room:
-            return whole + newest
-    short = [_turn(record, at, turn, LEAST_CHARS) for at, turn in older]
-    over, left = size([*short, *newest, " " * LEAST_CHARS]) - room, 0
-    while over > 0 and left < len(short) - 1:
+        whole = [_turn(record, at, most) + _answer(record, at, most) for at in known]
+        if size(whole) <= room:
+            return whole
+    for most in LINE_CHARS:
+        lines = {at: _turn(record, at, most) for at in known}
+        if size(lines.values()) <= room * WORDS_SHARE:
+            break
+    over, left = size([*lines.values(), " " * LEAST_CHARS]) - room, 0
+    while over > 0 and left < len(known) - 2:
         left += 1
-        over -= size([short[left]])
+        over -= size([lines[known[left]]])
+    for at in reversed(known[left + 1 :]):
+        answer = _answer(record, at, ANSWER_CHARS)
+        if size([*lines.values(), answer]) > room:
+            break
+        lines[at] += answer
     left_out = [_left_out(record, known[1 : left + 1])] if left else []
-    return [*short[:1], *left_out, *short[left + 1 :], *newest]
+    return [lines[known[0]], *left_out, *(lines[at] for at in known[left + 1 :])]
 
 
-def _left_out(record: Record, turns: Sequence[tuple[int, Turn]]) -> str:
+def _left_out(record: Record, turns: Sequence[int]) -> str:
     """Return a line that says which turns are not shown."""
-    numbers = [turn_number(record, turn.place) for _, turn in turns]
+    numbers = [turn_number(record, record.turns[at].place) for at in turns]
     which = f"turns {numbers[0]} to {numbers[-1]} are" if numbers[1:] else f"turn {numbers[0]} is"
     return f"({which} not shown: {MORE})"
 
 
-def _turn(record: Record, at: int, turn: Turn, most: int) -> str:
-    """Return a turn with so much of its words and of its answer. The answer of the last turn stands
-    elsewhere."""
-    how = describe_stop(record.turns, at)
+def _turn(record: Record, at: int, most: int) -> str:
+    """Return a turn with so much of its words. Those of the last one stand under Next Steps unless
+    they were answered."""
+    turn, how = record.turns[at], describe_stop(record.turns, at)
+    if turn is record.turns[-1] and not open_items.why_open(record):
+        most = max(most, LAST_TURN_CHARS)
     begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
-    is_last = turn is record.turns[-1]
-    most = min(most, ITEM_CHARS) if turn.is_plan else max(most, LAST_TURN_CHARS * is_last)
-    words = begins + (_words(record, at, most) if turn.asked else "(went on)")
-    if not turn.said or is_last or turn.works_on or most <= LEAST_CHARS:
-        return words
+    most = min(most, ITEM_CHARS) if turn.is_plan else most
+    return begins + (_words(record, at, most) if turn.asked else "(went on)")
+
+
+def _answer(record: Record, at: int, most: int) -> str:
+    """Return so much of what answered a turn. The answer of the last turn stands elsewhere."""
+    turn = record.turns[at]
+    if not turn.said or turn is record.turns[-1] or turn.works_on:
+        return ""
     answer = single_marks(turn.said)
-    answer = answer if len(answer) <= most else both_ends(answer, min(most, ITEM_CHARS))
-    return f"{words}\n→ {quoted(answer)}"
+    return f"\n→ {quoted(answer if len(answer) <= most else both_ends(answer, most))}"
 
 
 def _words(record: Record, at: int, most: int) -> str:
     """Return the words of a turn, and of short ones what they answer."""
     turn = record.turns[at]
     asked = single_marks(turn.asked.strip())
-    asked = asked if len(asked) <= most else both_ends(asked, most)
+    if len(asked) > most:  # a plan ends in the client's words
+        asked = clip(asked, most) if turn.is_plan else both_ends(asked, most)
     is_terse = turn.reply_to and width(turn.asked) <= TERSE_CHARS and most > LEAST_CHARS
     to = _question(record, at) if is_terse or is_answer(turn.reply_to) else ""
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan
