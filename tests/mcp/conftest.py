@@ -27,6 +27,9 @@ def talk(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DirectClien
     for thread in threading.enumerate():
         if thread.name == DATABASE_THREAD:  # late, it would open the next test's database
             thread.join()
-    for name, let_go in (("mcp.database", "close"), ("memory.index.engines", "release")):
+    for name, let_go in (
+        ("mcp.client_session", "close_store"),
+        ("memory.index.engines", "release"),
+    ):
         if module := sys.modules.get(f"holdfast.{name}"):
             getattr(module, let_go)()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.mcp import database
+from holdfast.mcp import client_session
 from holdfast.mcp.server import ActiveCalls
 from holdfast.memory.locations import index_file, resolve
 from holdfast.watcher import loop
@@ -89,7 +89,7 @@ def test_vectors_are_made_in_the_background_and_a_kill_ends_it_at_once(
 
 @pytest.mark.requirement("A5")
 def test_no_database_is_made_where_there_is_none() -> None:
-    assert database.open_existing() is None
+    assert client_session.open_existing() is None
     assert not (Path(places.home()) / "holdfast.db").exists()
 
 

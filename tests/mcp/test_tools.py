@@ -182,8 +182,8 @@ def test_a_database_that_hangs_is_said_and_holds_up_no_other_tool(
     project: Path, talk: DirectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = threading.Event()
-    monkeypatch.setattr("holdfast.mcp.database.ANSWER_SECONDS", 0.01)
-    monkeypatch.setattr("holdfast.mcp.database.store", over.wait)
+    monkeypatch.setattr("holdfast.mcp.client_session.ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr("holdfast.mcp.client_session.store", over.wait)
     for _ in range(5):
         assert "did not answer" in talk.bad("board", op="claims")
     over.set()

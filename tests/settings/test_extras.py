@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.settings.extras import install_command, install_command_for, source_of
+from holdfast.files.executable import install_command, install_command_for, source_of
 
 WHEEL = "/home/ada/My files/holdfast-0.2.0-py3-none-any.whl"
 

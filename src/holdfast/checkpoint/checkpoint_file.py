@@ -20,7 +20,7 @@ import msgspec
 from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import TRIGGERS, VERSION, Document
 from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.files.digest import digest
+from holdfast.files.folders import digest
 from holdfast.text import timestamps
 from holdfast.text.fence import escape, unescape
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.files.digest import digest
+from holdfast.files.folders import digest
 from holdfast.redact import redact, redact_each
 
 VERSION = 1

@@ -25,7 +25,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 def _not_installed(words: str) -> HoldfastError:
     """Say that the packages of the extra `serve` are missing."""
-    from holdfast.settings.extras import install_command_for  # loads urllib.request, 10 ms
+    from holdfast.files.executable import install_command_for
 
     return HoldfastError(words, install_command_for("serve"), 5)
 

@@ -16,9 +16,8 @@ from holdfast.cli import sessions, terminal
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.sessions import Chosen
 from holdfast.cli.terminal import paint, say
-from holdfast.client.agents import session_of
+from holdfast.client.agents import by_time, modified_at, session_of
 from holdfast.client.limit_settings import project_of
-from holdfast.client.transcript_files import by_time, modified_at
 from holdfast.record.user_input import first_words
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load

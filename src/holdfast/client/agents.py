@@ -167,6 +167,42 @@ def other_transcripts(environ: Mapping[str, str]) -> "Iterator[Path]":
             yield from Path(home).glob(agent.transcripts)
 
 
+def by_time() -> "list[Path]":
+    """All transcripts of sessions on this machine, of every agent, newest first."""
+    own = of_sessions(settings_files.transcripts_folder())
+    return newest_first([*own, *other_transcripts(os.environ)])
+
+
+def by_session() -> "dict[str, Path]":
+    """The newest transcript of each session, newest first."""
+    found: dict[str, Path] = {}
+    for path in by_time():
+        found.setdefault(session_of(path), path)
+    return found
+
+
+def in_folder(folder: "Path") -> "Iterator[Path]":
+    """List Claude Code's transcripts of sessions; those of subagents are one level deeper."""
+    yield from folder.glob("*.jsonl")
+    yield from folder.glob("*/*.jsonl")
+
+
+def of_sessions(folder: "Path") -> "list[Path]":
+    """Without those of subagents: old clients wrote them into the same folder."""
+    return [path for path in in_folder(folder) if not path.name.startswith("agent-")]
+
+
+def newest_first(paths: "list[Path]") -> "list[Path]":
+    return sorted(paths, key=modified_at, reverse=True)
+
+
+def modified_at(path: "Path") -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # deleted meanwhile
+        return 0.0
+
+
 def session_of(transcript: "Path") -> str:
     """The session that a transcript's name tells."""
     if agent_of(transcript) is COPILOT:

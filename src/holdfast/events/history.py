@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast import __version__
-from holdfast.client import transcript_files
+from holdfast.client import agents
 from holdfast.client.agents import agent_of
 from holdfast.client.limit_settings import project_of
 from holdfast.events.summary_report import compaction_report
@@ -208,7 +208,7 @@ def _stamp(files: list[Path]) -> tuple[int, int]:
 def _listed(known: Figures) -> Figures:
     """Return the transcripts that there are now, newest first, new ones by their first lines."""
     figures: Figures = {}
-    for session, file in list(transcript_files.by_session().items())[:MOST_TRANSCRIPTS]:
+    for session, file in list(agents.by_session().items())[:MOST_TRANSCRIPTS]:
         one = known.get(str(file))
         if one is None:
             with suppress(OSError, Unreadable):  # deleted meanwhile, or no transcript

@@ -4,8 +4,8 @@ The setting `status_line` chooses what is shown. Claude Code calls it after ever
 what hooks never get: the size of the window. That is recorded, and so is its token count, for when
 no usage can be read.
 
-The user's own command runs with limits on time, output and children, in a process group of its own,
-so that ending it ends everything it started and nothing else.
+The user's own command runs for three seconds at most, in a process group of its own, so that ending
+it ends everything it started and nothing else.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from holdfast.client import compaction_limit, limit_settings
-from holdfast.files.unnamed import unnamed_file
 from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
 from holdfast.window.state import State, load
@@ -208,59 +207,48 @@ def run_user_line(command: str, data: bytes) -> str:
     """What the user's command printed, with a newline at the end; empty if it is slow or fails."""
     if not command:
         return ""
-    try:
-        # A file, not a pipe: a line that never reads its payload must not block us.
-        with unnamed_file(data) as payload:
-            printed = _run_user_command(command, payload)
-    except (OSError, ValueError):  # ValueError: a NUL in the command
-        return ""
-    text = printed.decode("utf-8", "replace").rstrip("\n")
-    return text + "\n" if text else ""
-
-
-def _run_user_command(command: str, payload: IO[bytes]) -> bytes:
-    """What it printed; nothing if it is too slow. Claude Code cancels a status line by a signal,
-    which another process group does not get, so that is passed on."""
-    groups: list[int] = []
-    signalled = 0
+    child: subprocess.Popen[bytes] | None = None
+    cancelled = 0
 
     def end(number: int, _frame: object) -> None:
-        nonlocal signalled
-        signalled = number
-        for group in groups:
-            _end_group(group)
-            if number != signal.SIGALRM:
-                os._exit(128 + number)
+        """Claude Code cancels a status line by a signal, which another group does not get."""
+        nonlocal cancelled
+        cancelled = number
+        if child is not None:
+            _end_group(child)
+            os._exit(128 + number)
 
-    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
-    before = {number: signal.signal(number, end) for number in numbers}
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
         child = subprocess.Popen(
             ["/bin/sh", "-c", command],
-            stdin=payload,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        groups.append(child.pid)
-        if signalled:  # while it was started
-            end(signalled, None)
-        assert child.stdout is not None
-        with child.stdout:
-            printed = child.stdout.read(MOST_BYTES)
-        is_cut = len(printed) == MOST_BYTES
-        if is_cut:
-            _end_group(child.pid)
-        child.wait()
-        return printed if is_cut or not signalled else b""
+        if cancelled:  # while it was started
+            end(cancelled, None)
+        printed = _output_of(child, data)
+    except (OSError, ValueError):  # ValueError: a NUL in the command
+        return ""
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
+    text = printed.decode("utf-8", "replace").rstrip("\n")
+    return text + "\n" if text else ""
 
 
-def _end_group(group: int) -> None:
-    """End the group. To be called before the child is reaped: until then its id is not reused."""
+def _output_of(child: subprocess.Popen[bytes], data: bytes) -> bytes:
+    with child:
+        try:
+            return child.communicate(data, timeout=SECONDS)[0][:MOST_BYTES]
+        except subprocess.TimeoutExpired:
+            _end_group(child)
+            return b""
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    """End the group. Until the child is reaped, its id is not reused."""
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(child.pid, signal.SIGKILL)

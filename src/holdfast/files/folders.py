@@ -7,12 +7,12 @@ relative to it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from holdfast.files.digest import digest
 from holdfast.wire import places
 
 INSIDE = ".claude/checkpoints"
@@ -45,6 +45,10 @@ def resolve(project: str) -> str:
         return os.path.realpath(project)
     except (OSError, ValueError):
         return project
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def key(project: str) -> str:

@@ -267,7 +267,6 @@ def wait_for_client_end(parent: int, output: int) -> None:
 
 
 if TYPE_CHECKING:
-    from holdfast.hub.store.store import Store
     from holdfast.memory.background import Filler
     from holdfast.watcher.loop import Watcher
 
@@ -305,7 +304,7 @@ class BackgroundWork:
         from holdfast.memory.background import Filler
         from holdfast.watcher.loop import Watcher
 
-        self._watcher = Watcher(_store, inside="mcp")
+        self._watcher = Watcher(client_session.open_existing, inside="mcp")
         self._filler = Filler(lambda: [client_session.project()], idle=self._calls.idle)
         self._watcher.start()
         start_draining()
@@ -319,12 +318,6 @@ class BackgroundWork:
         from holdfast.memory import engines
 
         engines.release()
-
-
-def _store() -> Store | None:
-    from holdfast.mcp import database  # imported late: it loads SQLAlchemy
-
-    return database.open_existing()
 
 
 def start_draining() -> None:
@@ -360,9 +353,8 @@ def _lock_spools() -> bool:
 
 def _start_ingest() -> None:
     from holdfast.hub.ingest.background import Warm
-    from holdfast.mcp import database  # imported late: SQLAlchemy costs more than the whole server
 
-    Warm(database.store(), "mcp").start()
+    Warm(client_session.store(), "mcp").start()  # SQLAlchemy costs more than the whole server
 
 
 _lock_descriptors: list[int] = []

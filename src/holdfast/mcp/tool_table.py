@@ -223,7 +223,7 @@ TOOLS = {
         McpTool(RememberArguments, ("did:string", "path:string"), module="memory"),
         McpTool(ForgetArguments, ("did:string",), destroys=True, module="memory"),
         McpTool(ContextBudgetArguments, ("forecast:object", "compartments:array")),
-        McpTool(SegmentsArguments, ("segments:array",)),
+        McpTool(SegmentsArguments, ("segments:array",), module="memory"),
         McpTool(BoardArguments, ("messages:array", "claims:array")),
     )
 }

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.files.digest import digest
-from holdfast.files.folders import key, names_in
+from holdfast.files.folders import digest, key, names_in
 from holdfast.memory import engines, locations, sqlite_file
 from holdfast.memory.item import (
     CHECKPOINT,

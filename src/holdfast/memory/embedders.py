@@ -58,7 +58,7 @@ def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
 
         return from_folder(word)
     except ImportError as error:
-        from holdfast.settings.extras import install_command_for
+        from holdfast.files.executable import install_command_for
 
         needed = install_command_for("semantic")
         raise NoEmbedder(f"no embedder is installed ({error.name}): {needed}") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from holdfast.files.digest import digest
+from holdfast.files.folders import digest
 from holdfast.wire import places
 
 MEMORY, CHECKPOINT, SEGMENT = "memory", "checkpoint", "segment"

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import msgspec
 
-from holdfast.files.unnamed import unnamed_file
 from holdfast.run import supervisor
 from holdfast.run.errors import NoClient, ReservedOption
 from holdfast.run.report import SCHEMA_SINCE, SessionEnd, build_schema, decode_end, quote
@@ -196,7 +196,9 @@ class ClaudeProcess:
         words = [sys.executable, "-P", "-m", supervisor.__name__, str(life), note, session_id]
         try:
             # A file, not a pipe: a client that never reads its prompt must not block us.
-            with unnamed_file(prompt.encode("utf-8", "replace")) as prompt_file:
+            with TemporaryFile() as prompt_file:
+                prompt_file.write(prompt.encode("utf-8", "replace"))
+                prompt_file.seek(0)
                 self._process = subprocess.Popen(
                     [*words, *command],
                     cwd=folder,

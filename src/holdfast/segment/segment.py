@@ -14,7 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from holdfast.checkpoint import sections
-from holdfast.files.digest import digest
+from holdfast.files.folders import digest
 from holdfast.record import commands, open_items
 from holdfast.record.model import FailedRun, Place, Record, Task, Turn
 from holdfast.record.turns import TERSE_CHARS, is_answer, width

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from holdfast.client import transcript_files
+from holdfast.client import agents
 from holdfast.hub import cleanup, projection, row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
@@ -180,5 +180,5 @@ def tidy(store: Store) -> None:
     retention = cleanup.Retention(
         settings.whole("checkpoint_days"), settings.whole("checkpoint_daily_days")
     )
-    held = list(transcript_files.by_session())[:MOST_HELD]
+    held = list(agents.by_session())[:MOST_HELD]
     store.write(lambda c: cleanup.run(c, row_times.now_ms(), retention, held))

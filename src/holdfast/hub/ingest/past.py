@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from holdfast.client import transcript_files
+from holdfast.client import agents
 from holdfast.client.limit_settings import project_of
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
@@ -29,7 +29,7 @@ PAST = "past"
 def sources() -> list[str]:
     """A source for each session without hooks, newest first. Ids that no database can store are
     left out."""
-    found = (name for name in transcript_files.by_session() if not is_reported(name))
+    found = (name for name in agents.by_session() if not is_reported(name))
     return [f"{PAST}:{name}" for name in found if name.isascii() and len(name) <= NAME_CHARS]
 
 
@@ -39,7 +39,7 @@ def is_reported(session_id: str) -> bool:
 
 
 def find_window(session_id: str) -> WindowReader | None:
-    path = transcript_files.by_session().get(session_id)
+    path = agents.by_session().get(session_id)
     project = project_of(path) if path else ""
     if path is None or not project or is_reported(session_id):
         return None
@@ -71,7 +71,7 @@ def listing(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
 
 def state_of(session_id: str) -> State | None:
     """Return the state of a past session, as its transcript tells it; None if there is none."""
-    path = transcript_files.by_session().get(session_id)
+    path = agents.by_session().get(session_id)
     if path is None:
         return None
     state = State()

@@ -269,7 +269,7 @@ def _postgres(url: URL) -> Engine:
     try:
         import psycopg
     except ModuleNotFoundError as error:
-        from holdfast.settings.extras import install_command_for
+        from holdfast.files.executable import install_command_for
 
         needed = install_command_for("postgres")
         raise NoSuchDatabase(f"PostgreSQL needs its driver: {needed}") from error

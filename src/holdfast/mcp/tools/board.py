@@ -11,7 +11,7 @@ from holdfast.hub.board.local_agents import resolve_address
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import projects
-from holdfast.mcp import client_session, database
+from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import BoardArguments
 from holdfast.redact import redact
@@ -20,7 +20,7 @@ MAX_ROWS = 100
 
 
 def answer_board(asked: BoardArguments) -> ToolAnswer:
-    return database.run_in_time(lambda: OPS[asked.op](asked))
+    return client_session.run_in_time(lambda: OPS[asked.op](asked))
 
 
 def _post(asked: BoardArguments) -> ToolAnswer:
@@ -29,7 +29,7 @@ def _post(asked: BoardArguments) -> ToolAnswer:
     where = _project()
     to, whom = resolve_address(now, asked.to) if asked.to else (None, [])
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
-    store = database.store()
+    store = client_session.store()
     outboxes.post(store, row)
     delivery = outboxes.delivery_words(row, whom)
     until = row_times.to_iso(row["expires_ms"])
@@ -39,7 +39,7 @@ def _post(asked: BoardArguments) -> ToolAnswer:
 def _read(asked: BoardArguments) -> ToolAnswer:
     where = projects.id_of(client_session.project())
     ask = deliveries.Ask(_me(asked), row_times.now_ms(), MAX_ROWS, where, topic=asked.topic or None)
-    store = database.store()
+    store = client_session.store()
     found = store.read(lambda c: deliveries.look(c, ask))
     if found.unread_ids:
         looked = outboxes.withdraw_read(found, ask)
@@ -52,20 +52,20 @@ def _read(asked: BoardArguments) -> ToolAnswer:
 def _claim(asked: BoardArguments) -> ToolAnswer:
     work, me = _require(asked.work, "work"), _me(asked)
     project, now = _project(), row_times.now_ms()
-    row = database.store().write(lambda c: claims.take(c, project, work, me, now))
+    row = client_session.store().write(lambda c: claims.take(c, project, work, me, now))
     return ToolAnswer(f"{me} has {work}", _claim_row(row))
 
 
 def _settle(asked: BoardArguments) -> ToolAnswer:
     work, me = _require(asked.work, "work"), _me(asked)
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
-    database.store().write(lambda c: claims.release(c, project, work, me, now))
+    client_session.store().write(lambda c: claims.release(c, project, work, me, now))
     return ToolAnswer(f"{work} is free", {"work": work, "settled": True})
 
 
 def _claims(asked: BoardArguments) -> ToolAnswer:
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
-    page = database.store().read(
+    page = client_session.store().read(
         lambda c: claims.list_page(c, MAX_ROWS, 0, now, project_id=project)
     )
     rows = [_claim_row(row) for row in page.rows]
@@ -89,7 +89,7 @@ def _me(asked: BoardArguments) -> str:
 def _project() -> str:
     """The project's id. Its row is added if there is none yet."""
     path = client_session.project()
-    database.store().write(lambda c: projects.meet(c, path, row_times.now_ms()))
+    client_session.store().write(lambda c: projects.meet(c, path, row_times.now_ms()))
     return projects.id_of(path)
 
 

@@ -1,9 +1,11 @@
 """`recall` searches what was said, decided and saved, `expand` shows a result in full; `remember`
-writes a topic into Claude Code's memory folder, `forget` removes one and leaves a copy with us."""
+writes a topic into Claude Code's memory folder, `forget` removes one and leaves a copy with us;
+`segments` has topics that wait for compression, compressed ones, and a better text for one."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.mcp import client_session
@@ -13,10 +15,13 @@ from holdfast.mcp.tool_table import (
     ForgetArguments,
     RecallArguments,
     RememberArguments,
+    SegmentsArguments,
 )
 from holdfast.memory import recall, topic_store
 from holdfast.memory.expand import expand
 from holdfast.memory.results import FoundItem
+from holdfast.segment import library
+from holdfast.segment.formats import Compressed, Pending
 
 
 def answer_recall(asked: RecallArguments) -> ToolAnswer:
@@ -72,3 +77,56 @@ def answer_remember(asked: RememberArguments) -> ToolAnswer:
 def answer_forget(asked: ForgetArguments) -> ToolAnswer:
     done = topic_store.forget(client_session.project(), asked.name, int(time.time() * 1000))
     return ToolAnswer(f"{done.did}: {done.topic.name}", {"did": done.did, "copy": done.before})
+
+
+def answer_segments(asked: SegmentsArguments) -> ToolAnswer:
+    return SEGMENT_OPS[asked.op](asked)
+
+
+def _pending(asked: SegmentsArguments) -> ToolAnswer:
+    found = library.list_pending(client_session.session_id(), client_session.project())
+    return ToolAnswer(f"{len(found)} wait", {}, "segments", [_waiting(one) for one in found])
+
+
+def _compressed_answer(asked: SegmentsArguments) -> ToolAnswer:
+    found = [("warm", one) for one in library.warm(client_session.project())]
+    if asked.cold:
+        found += [("cold", one) for one in library.cold(client_session.project())]
+    rows = [_segment_row(one, tier) for tier, one in reversed(found)]
+    tokens = {
+        "original_tokens": sum(one.original_tokens for _, one in found),
+        "compressed_tokens": sum(one.compressed_tokens for _, one in found),
+    }
+    return ToolAnswer(f"{len(rows)} compressed", tokens, "segments", rows)
+
+
+def _save(asked: SegmentsArguments) -> ToolAnswer:
+    now_ms = int(time.time() * 1000)
+    one = library.save(asked.id, asked.text, list(asked.decisions), list(asked.files), now_ms)
+    return ToolAnswer(f"saved {one.segment_id}", _segment_row(one, library.tier(one.segment_id)))
+
+
+SEGMENT_OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
+    "pending": _pending,
+    "compressed": _compressed_answer,
+    "save": _save,
+}
+
+
+def _waiting(one: Pending) -> dict[str, Any]:
+    about = {"id": one.segment_id, "topic": one.topic, "by": one.written_by}
+    return {**about, "turns": [one.start_turn, one.end_turn]}
+
+
+def _segment_row(one: Compressed, tier: str) -> dict[str, Any]:
+    return {
+        "id": one.segment_id,
+        "topic": one.topic,
+        "tier": tier,
+        "session": one.session_id[:8] or None,
+        "turns": [one.start_turn, one.end_turn],
+        "original_tokens": one.original_tokens,
+        "compressed_tokens": one.compressed_tokens,
+        "by": one.metadata.written_by,
+        "relevance": one.relevance_score,
+    }
