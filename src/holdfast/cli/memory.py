@@ -24,8 +24,7 @@ from holdfast.events import window_brief
 from holdfast.hub import row_times
 from holdfast.memory import topic_store
 from holdfast.memory.topic import TYPES, Ambiguous, MemoryTopic, NoSuchTopic, Unfit, parse
-from holdfast.memory.topic_folder import MOST_TOPIC_BYTES
-from holdfast.memory.topic_store import TopicChange, find
+from holdfast.memory.topic_store import MOST_TOPIC_BYTES, TopicChange, find
 from holdfast.record import storage
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted

@@ -1,34 +1,48 @@
 """The topics of a project's memory: all are read; ours are written, changed and removed.
 
 Nothing here happens by itself: a topic is written when a person, or the model through a tool, asks
-for it. In `MEMORY.md` only our lines are added, changed or removed; no other byte changes.
+for it. In `MEMORY.md` only our lines are added, changed or removed; no other byte changes. The
+client writes there too and takes no lock. So the index is replaced only if it still holds what was
+read. Topics are copied to our own folder before we change or remove them.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from zlib import crc32
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.memory import topic, topic_folder
+from holdfast.files import atomic, lock, small_files
+from holdfast.files.folders import names_in
+from holdfast.memory import topic
 from holdfast.memory.topic import (
     TYPES,
     Ambiguous,
     MemoryTopic,
     NoSuchTopic,
     NotOurTopic,
+    NotWritten,
     TopicIndexFull,
     Unfit,
 )
 from holdfast.redact import redact
 from holdfast.text import fence
+from holdfast.wire import places
 
 NAME = "MEMORY.md"
 MOST_LINES, MOST_BYTES = 200, 25_000  # as much as the client loads
+MOST_FILES, MOST_COPIES = 2_000, 200
+MOST_TOPIC_BYTES, MOST_INDEX_BYTES = 256 << 10, 4 << 20
+PATIENCE_SECONDS = 5.0
+TRIES = 20
 _POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(<?(?:\./)?([^)<>]+?)>?\)")
 
 
@@ -64,51 +78,6 @@ class TopicIndex:
         return self.data()
 
 
-def in_folder(path: Path, also: str = "") -> list[MemoryTopic]:
-    """Read all topics, in the order of the index, then by file. `also` is read even if the folder
-    has too many."""
-    found = topic_folder.read(path, NAME, topic_folder.MOST_INDEX_BYTES)
-    index = TopicIndex(found.data if found else b"")
-    order = index.files
-    names = topic_folder.names(path)
-    if also and also.casefold() not in {NAME.casefold(), *(name.casefold() for name in names)}:
-        names.append(also)
-    read = [one for name in names if (one := _topic(path, name, index))]
-    return sorted(read, key=lambda one: (order.get(one.file, len(order)), one.file))
-
-
-def find(found: Sequence[MemoryTopic], name: str) -> MemoryTopic:
-    """Find a topic by its file, else by its name. If two have the name, ours is taken."""
-    named = [one for one in found if name in (one.file, f"{one.file}".removesuffix(".md"))]
-    named = named or [one for one in found if one.name == name]
-    ours = [one for one in named if one.is_ours]
-    if not named:
-        raise NoSuchTopic(f"there is no topic {name}")
-    if len(named) > 1 and len(ours) != 1:
-        raise Ambiguous(f"{name} is in {', '.join(one.file for one in named)}")
-    return named[0] if len(named) == 1 else ours[0]
-
-
-def _topic(path: Path, name: str, index: TopicIndex) -> MemoryTopic | None:
-    found = topic_folder.read(path, name)
-    if found is None:
-        return None
-    text = found.data.decode("utf-8", "replace")
-    one = topic.parse(text, name)
-    line = index.line_of(name)
-    ours = one.is_ours and (line is None or line == topic.pointer(one))
-    note = "longer than is read" if found.is_cut else one.note
-    if one.is_ours and not ours:
-        note = "its line in the index was edited"
-    return replace(
-        one,
-        is_ours=ours and not found.is_cut,
-        in_index=line is not None,
-        modified_ms=found.modified_ms,
-        note=note,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class TopicChange:
     """What was done to the folder, and where the earlier text went."""
@@ -121,18 +90,72 @@ class TopicChange:
 
 def topics(project: str) -> list[MemoryTopic]:
     """Read every topic in the folder, in the order of the index, then by file."""
-    return in_folder(_folder(project))
+    return _in_folder(_folder(project))
 
 
 def folders_with_ours() -> dict[Path, int]:
     """Count our topics by memory folder, in the usual place of those folders."""
     found = sorted(transcripts_folder().glob("*/memory"))
-    counts = {path: sum(one.is_ours for one in in_folder(path)) for path in found}
+    counts = {path: sum(one.is_ours for one in _in_folder(path)) for path in found}
     return {path: number for path, number in counts.items() if number}
+
+
+def find(found: Sequence[MemoryTopic], name: str) -> MemoryTopic:
+    """Find a topic by its file, else by its name. If two have the name, ours is taken."""
+    named = [one for one in found if name in (one.file, one.file.removesuffix(".md"))]
+    named = named or [one for one in found if one.name == name]
+    ours = [one for one in named if one.is_ours]
+    if not named:
+        raise NoSuchTopic(f"there is no topic {name}")
+    if len(named) > 1 and len(ours) != 1:
+        raise Ambiguous(f"{name} is in {', '.join(one.file for one in named)}")
+    return named[0] if len(named) == 1 else ours[0]
 
 
 def _folder(project: str) -> Path:
     return Path(find_memory_folder(project).path)
+
+
+def _in_folder(folder: Path) -> list[MemoryTopic]:
+    index = TopicIndex(read(folder, NAME, MOST_INDEX_BYTES) or b"")
+    names = [name for name in sorted(names_in(str(folder))) if _is_topic(name)]
+    read_topics = [one for name in names[:MOST_FILES] if (one := _topic(folder, name, index))]
+    order = index.files
+    return sorted(read_topics, key=lambda one: (order.get(one.file, len(order)), one.file))
+
+
+def _is_topic(name: str) -> bool:
+    return name.endswith(".md") and not name.startswith(".") and name != NAME
+
+
+def _topic(folder: Path, name: str, index: TopicIndex) -> MemoryTopic | None:
+    data = read(folder, name)
+    if data is None:
+        return None
+    one = topic.parse(data[:MOST_TOPIC_BYTES].decode("utf-8", "replace"), name)
+    line, is_cut = index.line_of(name), len(data) > MOST_TOPIC_BYTES
+    ours = one.is_ours and (line is None or line == topic.pointer(one))
+    note = "longer than is read" if is_cut else one.note
+    return replace(
+        one,
+        is_ours=ours and not is_cut,
+        in_index=line is not None,
+        modified_ms=places.modified_ms(f"{folder}/{name}"),
+        note="its line in the index was edited" if one.is_ours and not ours else note,
+    )
+
+
+def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> bytes | None:
+    """Read a regular file of this folder, up to one byte more than `most`; None if it is missing, a
+    link or a pipe."""
+    path = folder / name
+    if path.is_symlink():
+        return None
+    try:
+        with os.fdopen(places.open_regular(path), "rb") as file:
+            return file.read(most + 1)
+    except (OSError, ValueError):
+        return None
 
 
 def change(
@@ -141,37 +164,38 @@ def change(
     """Write or change a topic of ours. Topics of others are never changed."""
     body = redact(fence.clean(body.replace("\r\n", "\n")))
     name, description = _fit(name, description, kind, body)
-    text = topic.render(name, description, kind, body)
-    path, wanted = _folder(project), topic.file_name(name)
-    with topic_folder.lock_folder(path):
-        known = in_folder(path, wanted)
-        file = _file_for(path, known, name)
-        new = topic.parse(text, file)
+    data = topic.render(name, description, kind, body).encode()
+    folder = _folder(project)
+    with _lock_folder(folder):
+        known = _in_folder(folder)
+        file = _file_for(folder, known, name)
+        path = folder / file
+        new = replace(topic.parse(data.decode(), file), in_index=True)
         old = next((one for one in known if one.file == file), None)
-        before = topic_folder.copy(path, file, now_ms) if old else ""
-        did = "edited" if old else "added"
-        was = topic_folder.read(path, file) if old else None
-        _point(path, new, old)  # first: a full index, or a folder that takes nothing, is found here
-        if was is not None and was.data == text.encode():
-            did, before = "nothing", ""
-        elif old:
-            topic_folder.replace(path, file, text.encode())
-        else:
-            topic_folder.create(path, file, text.encode())
-        return TopicChange(replace(new, in_index=True), did, str(path / file), before)
+        # First: a full index, or a folder that takes nothing, is found here.
+        swap(folder, NAME, lambda index: _pointed(index, new, old))
+        if old is None:
+            with _open_folder(folder) as fd:
+                atomic.put_new(fd, data, [file])
+            return TopicChange(new, "added", str(path))
+        if read(folder, file) == data:
+            return TopicChange(new, "nothing", str(path))
+        before = _copy(folder, file, now_ms)
+        _replace(path, data)
+        return TopicChange(new, "edited", str(path), before)
 
 
 def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
     """Remove a topic of ours, with its line and its file. A copy stays with our own files."""
-    path = _folder(project)
-    with topic_folder.lock_folder(path):
-        old = find(in_folder(path), name)
+    folder = _folder(project)
+    with _lock_folder(folder):
+        old = find(_in_folder(folder), name)
         if not old.is_ours:
             raise NotOurTopic(f"{old.file} was not written by Holdfast, or was edited since")
-        before = topic_folder.copy(path, old.file, now_ms)
-        topic_folder.swap(path, NAME, lambda data: _unpointed(data, old))
-        topic_folder.remove(path, old.file)
-    return TopicChange(old, "retired", str(path / old.file), before)
+        before = _copy(folder, old.file, now_ms)
+        swap(folder, NAME, lambda data: _unpointed(data, old))
+        (folder / old.file).unlink()
+    return TopicChange(old, "retired", str(folder / old.file), before)
 
 
 def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
@@ -192,40 +216,103 @@ def _line(text: str) -> str:
     return " ".join(fence.clean(text).split())
 
 
-def _file_for(path: Path, known: Sequence[MemoryTopic], name: str) -> str:
-    """Return the file of our topic of this name, or a free file name."""
+def _file_for(folder: Path, known: Sequence[MemoryTopic], name: str) -> str:
+    """Return the file of our topic of this name, or a free file name. Some disks take `Memory.md`
+    and `memory.md` for the same file."""
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:
         raise NotOurTopic(f"{same[0].file} has that name, but is not ours or was edited since")
     if ours:
         return ours[0].file
-    taken = topic_folder.taken_names(path)
+    taken = {NAME.casefold(), *(file.casefold() for file in names_in(str(folder)))}
     stem = topic.file_name(name).removesuffix(".md")
     numbered = (f"{stem}-{n + 1}.md" if n else f"{stem}.md" for n in count())
     return next(one for one in numbered if one.casefold() not in taken)
 
 
-def _point(path: Path, new: MemoryTopic, old: MemoryTopic | None) -> None:
+def _pointed(data: bytes, new: MemoryTopic, old: MemoryTopic | None) -> bytes:
     """Put our line into the index.
 
     A line edited by hand stays as it is. A line removed by hand comes back, because the topic was
     asked for again.
     """
-
-    def changed(data: bytes) -> bytes:
-        index = TopicIndex(data)
-        line = index.line_of(new.file)
-        if line is not None and (old is None or line != topic.pointer(old)):
-            return data
-        longer = index.put(new.file, topic.pointer(new))
-        if len(longer.splitlines()) > MOST_LINES or len(longer) > MOST_BYTES:
-            raise TopicIndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
-        return longer
-
-    topic_folder.swap(path, NAME, changed)
+    index = TopicIndex(data)
+    line = index.line_of(new.file)
+    if line is not None and (old is None or line != topic.pointer(old)):
+        return data
+    longer = index.put(new.file, topic.pointer(new))
+    if len(longer.splitlines()) > MOST_LINES or len(longer) > MOST_BYTES:
+        raise TopicIndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
+    return longer
 
 
 def _unpointed(data: bytes, old: MemoryTopic) -> bytes:
     index = TopicIndex(data)
     return index.without(old.file) if index.line_of(old.file) == topic.pointer(old) else data
+
+
+def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+    """Change a file that the client may be writing. One that becomes empty is removed."""
+    path = folder / name
+    for _ in range(TRIES):
+        found = read(folder, name, MOST_INDEX_BYTES)
+        if found is None and os.path.lexists(path):
+            raise NotWritten(f"{path} is a link or cannot be read, and was left alone")
+        before = found or b""
+        if len(before) > MOST_INDEX_BYTES:
+            raise NotWritten(f"{path} is longer than {MOST_INDEX_BYTES:,} bytes")
+        after = change(before)
+        if (read(folder, name, MOST_INDEX_BYTES) or b"") != before:
+            continue
+        if not after and found is not None:
+            path.unlink()
+        elif after != before:
+            _replace(path, after)
+        return
+    raise NotWritten(f"another program keeps changing {path}")
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Replace a file atomically; its permissions stay."""
+    places.make_folder(str(path.parent))
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
+    places.replace_whole(str(path), data, flush=True)
+    path.chmod(mode)
+
+
+@contextmanager
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Let one Holdfast write at a time. The lock is with our files, not in the client's folder."""
+    try:
+        with lock.hold_file(str(_copies_of(folder) / "lock"), PATIENCE_SECONDS) as is_ours:
+            if not is_ours:
+                raise NotWritten("another Holdfast is writing this memory")
+            yield
+    except OSError as error:
+        raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _open_folder(folder: Path) -> Iterator[int]:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _copies_of(folder: Path) -> Path:
+    """Return the folder of our own copies for this memory folder."""
+    key = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
+    return Path(places.home()) / "memory" / f"{key:08x}"
+
+
+def _copy(folder: Path, file: str, now_ms: int) -> str:
+    """Copy a file before it is changed, and return the path. If that fails, nothing may be
+    changed."""
+    place = _copies_of(folder) / "before"
+    small_files.put(str(place / f"{now_ms:013}-{file}"), read(folder, file) or b"")
+    for old in sorted(place.glob("*.md"))[:-MOST_COPIES]:
+        old.unlink(missing_ok=True)
+    return str(place / f"{now_ms:013}-{file}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory import topic
-from holdfast.memory import topic_folder as on_disk
+from holdfast.memory import topic_store as on_disk
 from holdfast.memory.topic import (
     NotOurTopic,
     NotWritten,
