@@ -55,8 +55,6 @@ def test_a_search_finds_a_turn_and_leads_to_its_words(
     assert "mareograph" in whole["text"] and not whole["gone"]
     assert api.get("/api/search/0000", params={"project": script.project}).status_code == 404
     assert api.get(source, params={"project": "/etc"}).status_code == 404
-    status = api.get("/api/search/status", params={"project_id": _project(api)}).json()
-    assert status["items"] >= 1
     assert api.get("/api/search", params={"q": ""}).status_code == 400
     assert api.get("/api/search", params={"q": "x", "project_id": NOWHERE}).status_code == 404
 
@@ -68,8 +66,8 @@ def test_a_project_that_no_hook_of_this_machine_ran_in_is_not_read(
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "holdfast.toml").write_text("zone_red = 0.8\n")
     made = api.post("/api/projects", json={"path": str(tmp_path)}).json()["project"]
-    for path in ("/api/settings", "/api/search/status"):
-        answer = api.get(path, params={"project_id": made["id"]})
+    for path in ("/api/settings", "/api/search?q=x"):
+        answer = api.get(path, params={"project_id": made["id"], "q": "x"})
         assert (answer.status_code, "this machine" in answer.text) == (404, True)
 
 
@@ -86,14 +84,14 @@ def test_settings_say_where_each_value_comes_from_and_what_it_overrules(
     found = api.get("/api/settings", params={"project_id": _project(api)}).json()
     settings = {one["name"]: one for one in found["settings"]}
     red = settings["zone_red"]
-    assert (red["value"], red["line"], red["example"]) == (0.8, 1, "zone_red = 0.8")
-    assert red["from"].endswith(".claude/holdfast.toml")
+    assert (red["value"], red["line"]) == (0.8, 1)
+    assert red["origin"].endswith(".claude/holdfast.toml")
     assert [(one["value"], one["line"]) for one in red["overruled"]] == [(0.9, None), (0.85, 2)]
-    assert settings["zone_yellow"]["from"] == "$HOLDFAST_ZONE_YELLOW"
+    assert settings["zone_yellow"]["origin"] == "$HOLDFAST_ZONE_YELLOW"
     assert settings["preset"]["choices"] and settings["preset"]["low"] is None
     assert [one["kind"] for one in found["files"]] == ["user", "project"]
-    errors = {(Path(one["file"]).name, one["line"]) for one in found["errors"]}
-    assert errors == {("settings.toml", 3), ("holdfast.toml", 2)}
+    unknown, too_large = found["errors"]
+    assert "colour" in unknown and "zone_orange" in too_large
     assert api.get("/api/settings").json()["files"][0]["is_there"]
 
 

@@ -27,7 +27,7 @@ def test_a_curve_comes_with_what_happened_on_it(
     found = api.get("/api/sessions/s1/readings").json()
     assert found["step"] == [1, 2] and found["used_tokens"] == [30, 30]
     assert (found["first_step"], found["last_step"], found["total"]) == (1, 2, 2)
-    assert (found["edge_tokens"], found["is_thinned"]) == (167_000, False)
+    assert found["edge_tokens"] == 167_000
     assert found["zones"] == {"yellow": 0.5, "orange": 0.75, "red": 0.9}
     [compaction] = found["compactions"]
     assert (compaction["number"], compaction["step"], compaction["after_tokens"]) == (1, 1, 4_000)
@@ -48,7 +48,7 @@ def test_a_long_curve_is_thinned_and_an_agent_has_its_own(
     store.write(lambda c: readings.add(c, "s1", "", many, 10_000))
     store.write(lambda c: readings.add(c, "s1", "a/1", many[:3], None))
     found = api.get("/api/sessions/s1/readings", params={"points": 100}).json()
-    assert found["is_thinned"] and found["total"] == 5_000 and 50 < len(found["step"]) <= 100
+    assert found["total"] == 5_000 and 50 < len(found["step"]) <= 100
     own = api.get("/api/sessions/s1/readings", params={"agent": "a/1"}).json()
     assert (own["agent_id"], own["step"], own["limit_tokens"]) == ("a/1", [0, 1, 2], [None] * 3)
 

@@ -21,8 +21,8 @@ export function takeCheckpoint(of: WindowState): Promise<boolean> {
       session_id: of.session_id ?? of.agent_id,
       ...(of.is_main ? {} : { agent_id: of.agent_id }),
     };
-    const made = await send<{ id: string; is_reused: boolean }>("POST", "api/checkpoints", body);
-    return made.is_reused
+    const made = await send<{ id: string; reused: boolean }>("POST", "api/checkpoints", body);
+    return made.reused
       ? `Nothing new since checkpoint ${made.id}.`
       : `Saved and verified: ${made.id}`;
   });

@@ -123,23 +123,16 @@ export interface CheckpointDetail {
   project: string;
   project_id: string;
   session_id: string;
-  agent_id: string | null;
-  at: string;
+  agent_id: string;
+  created: string;
   trigger: string;
-  number: number;
+  iteration: number;
   summary: string;
-  parent: string | null;
-  is_verified: boolean;
-  is_own: boolean;
-  content_hash: string;
+  parent: string;
+  verified: boolean;
   used_ratio: number | null;
-  sections: CheckpointSection[];
   text: string;
-  lineage: string[];
-  ok: boolean;
   findings: CheckpointFault[];
-  notes: string[];
-  resume: string;
 }
 
 export interface CheckpointDiff {
@@ -166,21 +159,14 @@ export interface Checkpoint {
   project: string;
   project_id: string;
   session_id: string;
-  agent_id: string | null;
-  at: string;
+  agent_id: string;
+  created: string;
   trigger: string;
-  number: number;
+  iteration: number;
   summary: string;
-  parent: string | null;
-  is_verified: boolean;
-  is_own: boolean;
-  content_hash: string;
+  parent: string;
+  verified: boolean;
   used_ratio: number | null;
-}
-
-export interface CheckpointSection {
-  heading: string;
-  items: string[];
 }
 
 export interface Claim {
@@ -218,17 +204,18 @@ export interface Compaction {
   agent_id: string | null;
   project_id: string | null;
   number: number;
-  total: number;
   at: string | null;
   step: number | null;
   trigger: string | null;
   before_tokens: number | null;
   after_tokens: number | null;
   edge_tokens: number | null;
+  is_read: boolean;
+  was_given: boolean;
+  total: number;
   parts: CompactionParts;
   is_available: boolean;
   note: string | null;
-  was_given: boolean;
   counts: CompactionCounts;
   items: MeasuredItem[];
   brief: BriefLine[];
@@ -253,6 +240,9 @@ export interface CompactionParts {
 }
 
 export interface CompactionSummary {
+  items: number | null;
+  not_found: number | null;
+  restored: number | null;
   session_id: string;
   agent_id: string | null;
   project_id: string | null;
@@ -265,9 +255,6 @@ export interface CompactionSummary {
   edge_tokens: number | null;
   is_read: boolean;
   was_given: boolean;
-  items: number | null;
-  not_found: number | null;
-  restored: number | null;
 }
 
 export interface DatabaseHealth {
@@ -381,7 +368,6 @@ export interface HistorySession {
   has_hooks: boolean;
   started_at: string;
   last_at: string | null;
-  ended_at: string | null;
   compactions: number;
   calls: number;
   failed: number;
@@ -398,21 +384,9 @@ export interface HookState {
   errors: number;
 }
 
-export interface IgnoredSetting {
-  words: string;
-  file: string | null;
-  line: number | null;
-}
-
 export interface LogLine {
   at: string;
   level: string;
-  place: string;
-  message: string;
-}
-
-export interface LoggedError {
-  at: string;
   place: string;
   message: string;
 }
@@ -423,7 +397,7 @@ export interface MachineHealth {
   disk: DiskUse[];
   disk_free_bytes: number;
   hooks: HookState;
-  errors: LoggedError[];
+  errors: LogLine[];
   watcher: string | null;
   ingest_lag_ms: number;
   set_aside: FailedIngest[];
@@ -473,7 +447,7 @@ export interface OpenTask {
 
 export interface OverruledValue {
   value: number | boolean | string;
-  from: string;
+  origin: string;
   line: number | null;
 }
 
@@ -541,7 +515,6 @@ export interface Readings {
   first_step: number | null;
   last_step: number | null;
   total: number;
-  is_thinned: boolean;
   step: number[];
   at_ms: number[];
   used_tokens: number[];
@@ -672,9 +645,9 @@ export interface Turn {
   edited: string[];
   runs: TurnRun[];
   questions: TurnQuestion[];
-  is_interrupted: boolean;
-  is_waiting: boolean;
-  is_taken_back: boolean;
+  interrupted: boolean;
+  waits: boolean;
+  taken_back: boolean;
 }
 
 export interface Turns {
@@ -692,24 +665,22 @@ export interface Turns {
 export interface Settings {
   settings: Setting[];
   files: SettingsFile[];
-  errors: IgnoredSetting[];
+  errors: string[];
 }
 
 export interface Setting {
   name: string;
   value: number | boolean | string;
-  from: string;
+  origin: string;
   line: number | null;
   default: number | boolean | string;
   set_by: string;
   meaning: string;
   variable: string;
-  also: string | null;
   low: number | null;
   high: number | null;
   choices: string[];
   overruled: OverruledValue[];
-  example: string;
 }
 
 export interface SettingsFile {
@@ -772,7 +743,7 @@ export interface Tokens {
 
 export interface TurnQuestion {
   text: string;
-  answer: string | null;
+  answer: string;
 }
 
 export interface TurnRun {
@@ -794,7 +765,7 @@ export interface UsedFile {
   path: string;
   reads: number;
   edits: number;
-  is_gone: boolean;
+  gone: boolean;
   step: number;
 }
 

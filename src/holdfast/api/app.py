@@ -25,8 +25,6 @@ from holdfast.api.routes.machine import (
     readings,
     search,
     session_view,
-    settings,
-    today,
 )
 from holdfast.hub.store.store import Store
 
@@ -38,7 +36,7 @@ MODULES = (  # in the order in which they are tried and described
     *(readings, session_view, sessions, tree, board),
     # before the contexts, of whose agents none is called "health"
     *(capacity, contexts, events, server),
-    *(compactions, checkpoints, search, settings, budget, today, history, health),
+    *(compactions, checkpoints, search, budget, history, health),
 )
 ROUTES = [route for module in MODULES for route in module.router.routes]
 

@@ -1,28 +1,35 @@
 """Routers and answers. Answers are encoded here and described by models; tests check every answer
 against its model. Errors are answers too: `{"error": …}`, with the fields at fault. No request
 causes a 500.
+
+`Noun` has the routes that are the same for every kind of row. A module of routes says which
+function of `hub` does the work, which models body and answer have, and what the route is for; it
+adds what only its noun can do.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from inspect import Parameter, Signature, cleandoc, signature
 from types import GenericAlias
-from typing import Any, get_origin
+from typing import Annotated, Any, get_origin
 
 import msgspec
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, create_model
+from sqlalchemy.engine import Connection
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from holdfast.api.database import Crowded, Database, Db
+from holdfast.api.database import Crowded, Db
+from holdfast.api.fields import Body, IdPath, Limit, Offset
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.rows import DURATIONS, Page, Row
@@ -101,7 +108,7 @@ class Router(APIRouter):
         """Add a route. Each of the parameters is what it may hold, with its default if it has
         one."""
 
-        async def handler(db: Database, **given: Any) -> Response:
+        async def handler(db: Db, **given: Any) -> Response:
             run = db.write if writes else db.read
             found = await run(partial(call, **given))
             if found is None:
@@ -201,9 +208,6 @@ def _allowed_methods(request: Request) -> str:
     return ", ".join(sorted({method for route in fits for method in route.methods}))
 
 
-NOT_FOUND: dict[int | str, dict[str, Any]] = {
-    404: {"model": ErrorAnswer, "description": "Not found"}
-}
 CONFLICT: dict[int | str, dict[str, Any]] = {
     409: {"model": ErrorAnswer, "description": "There already"}
 }
@@ -214,6 +218,13 @@ class ApiAnswer(BaseModel):
     when `/openapi.json` is requested, not at every start."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    @classmethod
+    def of(cls, source: Any, /, **derived: Any) -> dict[str, Any]:
+        """Build the answer from the fields of `source`. `derived` are those that it has not, or
+        that differ."""
+        names = cls.model_fields.keys() - derived.keys()
+        return {name: getattr(source, name) for name in names} | derived
 
 
 class Paged(ApiAnswer):
@@ -242,9 +253,7 @@ class RowAnswer(ApiAnswer):
     empty."""
 
     @classmethod
-    def of(cls, row: Row, **derived: Any) -> dict[str, Any]:
-        """Build the answer. `derived` are fields that are no column, or that differ from their
-        column."""
+    def of(cls, row: Row, /, **derived: Any) -> dict[str, Any]:
         columns = _columns(cls, tuple(derived))
         return {name: read(row[column]) for name, column, read in columns} | derived
 
@@ -324,3 +333,97 @@ def paging(page: Page) -> dict[str, int]:
         "limit": page.limit,
         "offset": page.offset,
     }
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A kind of row. Its answer stands under `name`, in a list under `plural`."""
+
+    router: Router
+    path: str
+    name: str
+    plural: str
+    row: type[RowAnswer]
+    bare: bool = False  # answered without `name` and `success` around it
+    key: Any = IdPath
+
+    def create(self, body: type[Body], make: Callable[..., Row], words: str, **more: Any) -> None:
+        """`make(connection, given, now_ms)` returns the row."""
+
+        def post(connection: Connection, body: Body) -> dict[str, Any]:
+            return self._made(make(connection, body.given, row_times.now_ms()))
+
+        self.router.add(
+            "POST", self.path, self._model, post, {"body": body}, words, 201, writes=True, **more
+        )
+
+    def list(
+        self,
+        find: Callable[..., Page],
+        words: str,
+        *,
+        row: type[RowAnswer] | None = None,
+        most: Any = Limit,
+        usual: int = 100,
+        **filters: Any,
+    ) -> None:
+        """`find(connection, limit, offset, **filters)` returns a page; a filter that is not given
+        is None. `row`: the answer of a listed row, where it is another."""
+        row = row or self.row
+
+        def listed(connection: Connection, **asked: Any) -> dict[str, Any]:
+            page = find(connection, **asked)
+            return {self.plural: row.of_each(page.rows), **paging(page)}
+
+        model = answer(f"{row.__name__}List", Paged, **{self.plural: [row]})
+        given: dict[str, Any] = {
+            name: (Annotated[kind | None, Query()], None) for name, kind in filters.items()
+        }
+        given |= {"limit": (most, usual), "offset": (Offset, 0)}
+        self.router.add("GET", self.path, model, listed, given, words)
+
+    def get(self, whole: Any, read: Callable[[Connection, str], Row], words: str) -> None:
+        """`read(connection, id)` returns the answer: the row with what belongs to it."""
+
+        def get(connection: Connection, **which: Any) -> dict[str, Any]:
+            found = read(connection, *map(str, which.values()))
+            return found if self.bare else {self.name: found}
+
+        model = whole if self.bare else answer(f"{self.name.title()}Found", **{self.name: whole})
+        self.router.add("GET", self._one, model, get, self._key, words)
+
+    def change(self, body: type[Body], make: Callable[..., Row], words: str) -> None:
+        """`make(connection, id, given, now_ms)` returns the row."""
+
+        def patch(connection: Connection, body: Body, **which: Any) -> dict[str, Any]:
+            [row_id] = map(str, which.values())
+            return self._made(make(connection, row_id, body.given, row_times.now_ms()))
+
+        given = {**self._key, "body": body}
+        self.router.add("PATCH", self._one, self._model, patch, given, words, writes=True)
+
+    def remove(self, delete: Callable[..., Any], words: str) -> None:
+        """`delete(connection, id, now_ms)`."""
+
+        def remove(connection: Connection, **which: Any) -> None:
+            delete(connection, *map(str, which.values()), row_times.now_ms())
+
+        self.router.add("DELETE", self._one, None, remove, self._key, words, 204, writes=True)
+
+    @property
+    def _key(self) -> dict[str, Any]:
+        return {f"{self.name}_id": self.key}
+
+    @property
+    def _one(self) -> str:
+        kind = "" if self.key is IdPath else ":text"
+        return f"{self.path}/{{{self.name}_id{kind}}}"
+
+    @property
+    def _model(self) -> Any:
+        made = {"success": bool, self.name: self.row}
+        return self.row if self.bare else answer(f"{self.name.title()}Made", **made)
+
+    def _made(self, row: Row) -> dict[str, Any]:
+        shown = self.row.of(row)
+        return shown if self.bare else {"success": True, self.name: shown}

@@ -13,8 +13,16 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
 from holdfast.api.database import Db, hand_out
-from holdfast.api.resource import Noun
-from holdfast.api.responses import ErrorAnswer, Paged, Router, answer, paging, respond, row_answer
+from holdfast.api.responses import (
+    ErrorAnswer,
+    Noun,
+    Paged,
+    Router,
+    answer,
+    paging,
+    respond,
+    row_answer,
+)
 from holdfast.hub import row_times
 from holdfast.hub.board import blocking, claims, deliveries, messages, outboxes
 from holdfast.hub.store import tables

@@ -12,9 +12,9 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.resource import Noun
 from holdfast.api.responses import (
     CONFLICT,
+    Noun,
     Paged,
     Router,
     answer,

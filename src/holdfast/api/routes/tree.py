@@ -12,9 +12,9 @@ from pydantic import AfterValidator, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.resource import Noun
 from holdfast.api.responses import (
     ApiAnswer,
+    Noun,
     Paged,
     Router,
     answer,

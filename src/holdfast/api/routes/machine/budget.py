@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from fastapi import Path, Query, Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, answer, respond
+from holdfast.api.responses import ApiAnswer, Router, answer, respond
 from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
@@ -25,30 +25,18 @@ SessionQuery = Annotated[str, Query(min_length=1, max_length=MOST_ID)]
 ItemPath = Annotated[str, Path(pattern=r"^[0-9a-f]{1,8}$")]
 
 
-def _check_name(name: str) -> str:
-    if name not in NAMES:
-        raise ValueError(f"must be one of {', '.join(NAMES)}")
-    return name
-
-
-Compartment = Annotated[
-    str, AfterValidator(_check_name), Field(json_schema_extra={"enum": [*NAMES]})
-]
+Compartment = Annotated[str, Field(pattern=f"^({'|'.join(NAMES)})$")]
 
 
 def _answer_of(name: str, source: type, **nested: type[ApiAnswer]) -> type[ApiAnswer]:
-    """Make the model of an answer that shows each field of a class. `nested`: the models of the
-    items, for fields that are lists."""
-    kinds = get_type_hints(source).items()
-    made: type[ApiAnswer] = answer(
-        name, **{key: _as_list(kind, nested.get(key)) for key, kind in kinds}
-    )
+    """Make the model of an answer that shows each field of a class; JSON has lists, no tuples.
+    `nested`: the models of the items, for fields that are lists."""
+    fields = {
+        key: [nested.get(key) or get_args(kind)[0]] if get_origin(kind) is tuple else kind
+        for key, kind in get_type_hints(source).items()
+    }
+    made: type[ApiAnswer] = answer(name, **fields)
     return made
-
-
-def _as_list(kind: Any, item: type | None) -> Any:
-    """JSON has lists, no tuples."""
-    return [item or get_args(kind)[0]] if get_origin(kind) is tuple else kind
 
 
 BudgetItem = _answer_of("BudgetItem", window_budget.BriefEntry)
@@ -77,7 +65,7 @@ class Eviction(Body):
     item_id: Word
 
 
-@router.get("", response_model=BudgetShown, responses=NOT_FOUND)
+@router.get("", response_model=BudgetShown)
 async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
     """The five compartments of the brief as it would be now, and what is in each."""
     state, folder = await local_window(session_id, agent or "")
@@ -85,7 +73,7 @@ async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
     return respond({**asdict(found), "pins": [one._asdict() for one in found.pins]})
 
 
-@router.post("/pins", status_code=201, response_model=BudgetPin, responses=NOT_FOUND)
+@router.post("/pins", status_code=201, response_model=BudgetPin)
 async def pin(body: NewPin) -> Response:
     """Put a text into every brief of its scope, until it is unpinned. The brief says that it was
     pinned over the API."""
@@ -94,21 +82,21 @@ async def pin(body: NewPin) -> Response:
     return respond(made._asdict(), 201)
 
 
-@router.delete("/pins/{pin_id}", response_model=BudgetPin, responses=NOT_FOUND)
+@router.delete("/pins/{pin_id}", response_model=BudgetPin)
 async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
     state, _ = await local_window(session_id)
     gone = await _call(ledger.unpin, pin_id, project=state.project, session_id=state.session_id)
     return respond(gone._asdict())
 
 
-@router.post("/evictions", status_code=201, response_model=BudgetItem, responses=NOT_FOUND)
+@router.post("/evictions", status_code=201, response_model=BudgetItem)
 async def evict(body: Eviction) -> Response:
     """Leave an item out of the briefs of this session, unless it changes."""
     state, folder = await local_window(body.session_id)
     return respond(asdict(await _call(window_budget.evict, body.item_id, state, folder)), 201)
 
 
-@router.delete("/evictions/{item_id}", response_model=EvictedItem, responses=NOT_FOUND)
+@router.delete("/evictions/{item_id}", response_model=EvictedItem)
 async def readmit(item_id: ItemPath, session_id: SessionQuery) -> Response:
     """Take an eviction back."""
     state, _ = await local_window(session_id)

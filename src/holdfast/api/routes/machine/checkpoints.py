@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Response
-from sqlalchemy.engine import Connection
 
-from holdfast.api.database import Database, Db
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
-from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, Router, respond
+from holdfast.api.responses import CONFLICT, ApiAnswer, Paged, Router, paging, respond
 from holdfast.api.routes.machine.files import local_window, read_files
-from holdfast.checkpoint import (
-    checkpoint_file,
-    find,
-    index,
-    lineage,
-    provenance,
-    snapshot,
-    verify,
-)
+from holdfast.checkpoint import checkpoint_file, find, index, lineage, snapshot, verify
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
-from holdfast.checkpoint.snapshot import CheckpointFill
 from holdfast.events import take_checkpoint
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
-from holdfast.hub.tree import readings
-from holdfast.text import timestamps
+from holdfast.hub.store.rows import Page
 
 router = Router(prefix="/api/checkpoints", tags=["checkpoints"])
 ID = r"^[0-9A-Za-z-]{1,60}$"  # never a path: a file is only opened where the index names it
@@ -40,33 +27,26 @@ CheckpointQuery = Annotated[str | None, Query(pattern=ID)]
 
 
 class CheckpointRow(ApiAnswer):
-    """`is_verified`: its file is what was saved, looked at now. `is_own`: this machine made it.
-    `number` counts those of its window; `used_ratio` is how full that was, where it is known."""
+    """`verified`: its file is what was saved, looked at now. `iteration` counts those of its
+    window; `used_ratio` is how full that was, as the checkpoint states."""
 
     id: str
     path: str
     project: str
     project_id: str
     session_id: str
-    agent_id: str | None
-    at: str
+    agent_id: str
+    created: str
     trigger: str
-    number: int
+    iteration: int
     summary: str
-    parent: str | None
-    is_verified: bool
-    is_own: bool
-    content_hash: str
+    parent: str
+    verified: bool
     used_ratio: float | None
 
 
 class CheckpointList(Paged):
     checkpoints: list[CheckpointRow]
-
-
-class CheckpointSection(ApiAnswer):
-    heading: str
-    items: list[str]
 
 
 class CheckpointFault(ApiAnswer):
@@ -75,16 +55,10 @@ class CheckpointFault(ApiAnswer):
 
 
 class CheckpointDetail(CheckpointRow):
-    """`lineage`: this one, its parent, and so on. `text`: the whole file, empty where it cannot be
-    read; `findings` say what is wrong with it."""
+    """`text`: the whole file, empty where it cannot be read; `findings` say what is wrong."""
 
-    sections: list[CheckpointSection]
     text: str
-    lineage: list[str]
-    ok: bool
     findings: list[CheckpointFault]
-    notes: list[str]
-    resume: str
 
 
 class SectionDiff(ApiAnswer):
@@ -102,19 +76,10 @@ class CheckpointDiff(ApiAnswer):
     sections: list[SectionDiff]
 
 
-class CheckpointVerified(ApiAnswer):
-    id: str
-    path: str
-    ok: bool
-    findings: list[CheckpointFault]
-    notes: list[str]
-
-
 class CheckpointSaved(ApiAnswer):
     id: str
     path: str
-    content_hash: str
-    is_reused: bool
+    reused: bool
     notes: list[str]
 
 
@@ -125,7 +90,6 @@ class NewCheckpoint(Body):
 
 @router.get("", response_model=CheckpointList)
 async def listed(
-    db: Db,
     project_id: IdQuery = None,
     session_id: WordQuery = None,
     agent: WordQuery = None,
@@ -134,75 +98,59 @@ async def listed(
 ) -> Response:
     """Newest first, each looked at again."""
 
-    def look() -> tuple[list[CheckpointEntry], int]:
+    def look() -> dict[str, Any]:
         wanted = [
-            one
-            for one in index.load_or_empty()
-            if (project_id is None or _project_id(one) == project_id)
-            and session_id in (None, one.session_id)
-            and agent in (None, one.agent_id)
+            entry
+            for entry in index.load_or_empty()
+            if project_id in (None, _project_id(entry))
+            and session_id in (None, entry.session_id)
+            and agent in (None, entry.agent_id)
         ]
         some = find.sort_entries(wanted)[offset : offset + limit]
-        return [verify.verify_entry(one, wanted) for one in some], len(wanted)
+        rows = [_row(verify.verify_entry(entry, wanted)) for entry in some]
+        return {"checkpoints": rows, **paging(Page(rows, len(wanted), limit, offset))}
 
-    found, total = await read_files(look)
-    rows = await _rows(db, found)
-    figures = {"count": len(rows), "total": total, "limit": limit, "offset": offset}
-    return respond({"checkpoints": rows, **figures})
+    return respond(await read_files(look))
 
 
-@router.get("/diff", response_model=CheckpointDiff, responses=NOT_FOUND)
+@router.get("/diff", response_model=CheckpointDiff)
 async def diff(
-    db: Db,
     newer: Annotated[str, Query(pattern=ID)],
     older: CheckpointQuery = None,
     project_id: IdQuery = None,
 ) -> Response:
     """What changed between two, by section; without `older`, since the parent of `newer`."""
 
-    def look() -> tuple[list[CheckpointEntry], list[dict[str, Any]]]:
+    def look() -> dict[str, Any]:
         entries = index.load_or_empty()
         after = _find_entry(newer, project_id, entries)
         if older is not None:
             ends = [_find_entry(older, project_id, entries), after]
         else:
             ends = lineage.trace(after, entries)[:2][::-1]
-        documents = [_document(end) for end in ends]
-        return ends, _sections(documents)
+        sections = _sections([_document(end) for end in ends])
+        before = _row(ends[0]) if len(ends) > 1 else None
+        return {"older": before, "newer": _row(after), "sections": sections}
 
-    ends, sections = await read_files(look)
-    rows = await _rows(db, ends)
-    return respond(
-        {"older": rows[0] if len(rows) > 1 else None, "newer": rows[-1], "sections": sections}
-    )
+    return respond(await read_files(look))
 
 
-@router.get("/{checkpoint_id}", response_model=CheckpointDetail, responses=NOT_FOUND)
-async def get(checkpoint_id: CheckpointPath, db: Db, project_id: IdQuery = None) -> Response:
-    """One checkpoint, whole."""
+@router.get("/{checkpoint_id}", response_model=CheckpointDetail)
+async def get(checkpoint_id: CheckpointPath, project_id: IdQuery = None) -> Response:
+    """One checkpoint, whole, and whether its file is what was saved."""
 
-    def look() -> tuple[CheckpointEntry, dict[str, Any]]:
+    def look() -> dict[str, Any]:
         entries = index.load_or_empty()
         entry = _find_entry(checkpoint_id, project_id, entries)
         report = verify.verify(entry.path, entries)
-        line = [one.id for one in lineage.trace(entry, entries)]
-        held = report.document.sections if report.document else {}
-        content = {
-            "sections": [{"heading": name, "items": list(held[name])} for name in held],
-            "text": _text(entry),
-            "lineage": line,
-            "resume": f"holdfast resume {entry.id} --load",
-        }
-        return entry, {**content, **_verdict(report)}
+        findings = [CheckpointFault.of(finding) for finding in report.findings]
+        more = {"verified": report.ok, "text": _text(entry), "findings": findings}
+        return {**_row(entry), **more}
 
-    entry, content = await read_files(look)
-    [row] = await _rows(db, [entry])
-    return respond({**row, **content, "is_verified": content["ok"]})
+    return respond(await read_files(look))
 
 
-@router.post(
-    "", status_code=201, response_model=CheckpointSaved, responses={**NOT_FOUND, **CONFLICT}
-)
+@router.post("", status_code=201, response_model=CheckpointSaved, responses=CONFLICT)
 async def post(body: NewCheckpoint) -> Response:
     """Save one now, of a window with a transcript on this machine. A conflict: no place took it."""
     _, folder = await local_window(body.session_id, body.agent_id or "")
@@ -211,26 +159,8 @@ async def post(body: NewCheckpoint) -> Response:
     except CheckpointNotSaved as error:
         raise AlreadyThere(str(error), body.session_id) from error
     notes = [*([f"not in the project: {kept.why_elsewhere}"] if kept.why_elsewhere else [])]
-    made = {"id": kept.id, "path": replace_unstorable(kept.path), "content_hash": kept.content_hash}
-    return respond({**made, "is_reused": kept.reused, "notes": [*notes, *kept.notes]}, 201)
-
-
-@router.post("/{checkpoint_id}/verify", response_model=CheckpointVerified, responses=NOT_FOUND)
-async def verified(checkpoint_id: CheckpointPath, project_id: IdQuery = None) -> Response:
-    """Is its file what was saved? Nothing is changed."""
-
-    def look() -> dict[str, Any]:
-        entries = index.load_or_empty()
-        entry = _find_entry(checkpoint_id, project_id, entries)
-        report = verify.verify(entry.path, entries)
-        return {"id": entry.id, "path": replace_unstorable(entry.path), **_verdict(report)}
-
-    return respond(await read_files(look))
-
-
-def _verdict(report: verify.VerifyReport) -> dict[str, Any]:
-    found = [{"part": finding.part, "words": finding.words} for finding in report.findings]
-    return {"ok": report.ok, "findings": found, "notes": list(report.notes)}
+    path = replace_unstorable(kept.path)
+    return respond(CheckpointSaved.of(kept, path=path, notes=[*notes, *kept.notes]), 201)
 
 
 def _find_entry(
@@ -239,7 +169,7 @@ def _find_entry(
     fits = [
         entry
         for entry in entries
-        if entry.id == checkpoint_id and (project_id is None or _project_id(entry) == project_id)
+        if entry.id == checkpoint_id and project_id in (None, _project_id(entry))
     ]
     if not fits:
         raise NotThere("Checkpoint")
@@ -268,58 +198,27 @@ def _text(entry: CheckpointEntry) -> str:
 
 
 def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    *before, after = documents
-    older = before[0] if before else None
-    changes = {one.heading: one for one in lineage.compare(older, after)} if older else {}
-    names = dict.fromkeys([*after.sections, *(older.sections if older else ())])
+    """Compare the last document with the one before it, which may be missing."""
+    older = documents[0].sections if len(documents) > 1 else {}
+    newer = documents[-1].sections
     sections = []
-    for name in names:
-        items = list(after.sections.get(name, ()))
-        change = changes.get(name)
-        added = change.added if change else [] if older else items
-        sections.append(
-            {
-                "heading": name,
-                "added": added,
-                "removed": change.removed if change else [],
-                "unchanged": lineage.items_beyond(items, added),
-            }
-        )
+    for heading in dict.fromkeys([*newer, *older]):
+        before, after = older.get(heading, ()), newer.get(heading, ())
+        added = lineage.items_beyond(after, before)
+        removed = lineage.items_beyond(before, after)
+        same = lineage.items_beyond(after, added)
+        section = {"heading": heading, "added": added, "removed": removed, "unchanged": same}
+        sections.append(section)
     return sections
 
 
-async def _rows(db: Database, entries: Sequence[CheckpointEntry]) -> list[dict[str, Any]]:
-    own = {entry.path for entry in provenance.own_entries(entries)}
-    fills = await read_files(
-        lambda: [snapshot.load_fill(entry.project, entry.id) for entry in entries]
+def _row(entry: CheckpointEntry) -> dict[str, Any]:
+    fill = snapshot.load_fill(entry.project, entry.id)
+    is_known = fill.used_tokens > 0 and fill.limit_tokens > 0
+    return CheckpointRow.of(
+        entry,
+        path=replace_unstorable(entry.path),
+        project=replace_unstorable(entry.project),
+        project_id=_project_id(entry),
+        used_ratio=round(fill.used_tokens / fill.limit_tokens, 4) if is_known else None,
     )
-    shares = await db.read(lambda connection: [*map(partial(_share, connection), entries, fills)])
-    return [
-        {
-            "id": one.id,
-            "path": replace_unstorable(one.path),
-            "project": replace_unstorable(one.project),
-            "project_id": _project_id(one),
-            "session_id": one.session_id,
-            "agent_id": one.agent_id or None,
-            "at": one.created,
-            "trigger": one.trigger,
-            "number": one.iteration,
-            "summary": one.summary,
-            "parent": one.parent or None,
-            "is_verified": one.verified,
-            "is_own": one.path in own,
-            "content_hash": one.content_hash,
-            "used_ratio": share,
-        }
-        for one, share in zip(entries, shares, strict=True)
-    ]
-
-
-def _share(connection: Connection, entry: CheckpointEntry, fill: CheckpointFill) -> float | None:
-    """How full its window was: as the checkpoint states, else at the last step before it."""
-    if fill.used_tokens > 0 and fill.limit_tokens > 0:
-        return round(fill.used_tokens / fill.limit_tokens, 4)
-    at_ms = int(timestamps.from_iso(entry.created).timestamp() * 1000) + 999
-    last = readings.at_time(connection, entry.session_id, entry.agent_id, at_ms)
-    return round(last.used_tokens / last.limit_tokens, 4) if last and last.limit_tokens else None

@@ -11,28 +11,33 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.responses import ApiAnswer, Paged, Router, paging, respond
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.events import history
 from holdfast.events.history import SummaryCounts
 from holdfast.events.summary_report import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import Page, Row
+from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import compactions, readings
 from holdfast.transcript import Unreadable
 
 router = Router(prefix="/api/compactions", tags=["compactions"])
 Number = Annotated[int, Path(ge=1, le=MOST_INT)]
-NOTED = ("items", "not_found", "restored")
+NOTHING: dict[str, Any] = {
+    "summary": None,
+    "instructions": None,
+    "items": [],
+    "brief": [],
+    "second_brief": [],
+}
 ELSEWHERE = "its transcript is not on this machine: this is what its hooks reported"
 GONE = "its transcript is not there any more: this is what the hooks reported"
 
 
-class CompactionRow(ApiAnswer):
-    """`is_read` is false until the summary was compared; counts are null then, and where the client
-    left no summary. `restored` is what would have been, unless a brief `was_given`.
-    Tokens are null if they are unknown."""
+class CompactionPlace(ApiAnswer):
+    """`is_read` is false until the summary was compared. `was_given`: the model got the briefs;
+    else what is called restored would have been. Tokens are null if they are unknown."""
 
     session_id: str
     agent_id: str | None
@@ -46,9 +51,18 @@ class CompactionRow(ApiAnswer):
     edge_tokens: int | None
     is_read: bool
     was_given: bool
+
+
+class CompactionCounts(ApiAnswer):
+    """Null until the summary was compared, and where the client left none."""
+
     items: int | None
     not_found: int | None
     restored: int | None
+
+
+class CompactionRow(CompactionPlace, CompactionCounts):
+    pass
 
 
 class CompactionList(Paged):
@@ -96,32 +110,14 @@ class CompactionParts(ApiAnswer):
     brief_tokens: int | None
 
 
-class CompactionCounts(ApiAnswer):
-    items: int | None
-    not_found: int | None
-    restored: int | None
+class CompactionDetail(CompactionPlace):
+    """`summary` is null where the client left none. Where `is_available` is false, `note` says why,
+    lists are empty, and counts are those of the hooks."""
 
-
-class CompactionDetail(ApiAnswer):
-    """`was_given`: the transcript shows that the model got the briefs; else they are what it would
-    have got. `summary` is null where the client left none. Where `is_available` is false, `note`
-    says why, lists are empty, and counts are those of the hooks."""
-
-    session_id: str
-    agent_id: str | None
-    project_id: str | None
-    number: int
     total: int
-    at: str | None
-    step: int | None
-    trigger: str | None
-    before_tokens: int | None
-    after_tokens: int | None
-    edge_tokens: int | None
     parts: CompactionParts
     is_available: bool
     note: str | None
-    was_given: bool
     counts: CompactionCounts
     items: list[CompactedItem]
     brief: list[RestoredLine]
@@ -140,39 +136,46 @@ async def listed(
 ) -> Response:
     """Newest first."""
 
-    def look(connection: Connection) -> tuple[Page, list[dict[str, Any]]]:
+    def look(connection: Connection) -> dict[str, Any]:
         page = compactions.list_page(
             connection, limit, offset, project_id=project_id, session_id=session_id
         )
         counts = counts_of(connection, page.rows)
         pairs = zip(page.rows, counts, strict=True)
-        return page, [{**_row(connection, row), **count} for row, count in pairs]
+        rows = [{**_row(connection, row), **count} for row, count in pairs]
+        return {"compactions": rows, **paging(page)}
 
-    page, rows = await db.read(look)
-    return respond({"compactions": rows, **paging(page)})
+    return respond(await db.read(look))
 
 
-@router.get("/{session_id:text}/{number}", response_model=CompactionDetail, responses=NOT_FOUND)
+@router.get("/{session_id:text}/{number}", response_model=CompactionDetail)
 async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery = None) -> Response:
     """One compaction of a session's window, or of one of its agents': how much of each item its
     summary holds, least found first, and every line that was restored with the reason for it."""
 
-    def look(connection: Connection) -> tuple[dict[str, Any], int, dict[str, Any]]:
-        found = compactions.of_window(connection, session_id, agent or "")
-        row = next((one for one in found if one["number"] == number), None)
+    def look(connection: Connection) -> tuple[dict[str, Any], dict[str, Any], int]:
+        known = compactions.of_window(connection, session_id, agent or "")
+        row = next((row for row in known if row["number"] == number), None)
         if row is None:
             raise NotThere("Compaction")
-        return _row(connection, row), len(found), compactions.summary_checks(connection, [row])[0]
+        return _row(connection, row), counts_of(connection, [row])[0], len(known)
 
-    row, total, noted = await db.read(look)
+    row, counts, total = await db.read(look)
     report, note = await read_files(_report, session_id, agent or "", number)
-    whole = {
-        **row,
-        "total": total,
-        "note": note,
-        **(_from_report(report) if report else _from_hooks(noted)),
-    }
-    return respond({**whole, "parts": _parts(report, row["after_tokens"])})
+    counts |= history.counts_in(report) if report else {}
+    told = report or {**NOTHING, "was_given": counts["was_given"]}
+    return respond(
+        {
+            **row,
+            **{name: told[name] for name in ("was_given", *NOTHING)},
+            "is_read": counts["is_read"],
+            "counts": {name: counts[name] for name in CompactionCounts.model_fields},
+            "total": total,
+            "is_available": report is not None,
+            "note": note,
+            "parts": _parts(report, row["after_tokens"]),
+        }
+    )
 
 
 def _report(
@@ -183,10 +186,10 @@ def _report(
     if state is None:
         return None, ELSEWHERE
     try:
-        found = compaction_report(FilePath(state.transcript), number, sidechain=bool(agent_id))
+        report = compaction_report(FilePath(state.transcript), number, sidechain=bool(agent_id))
     except (OSError, Unreadable, ValueError):
         return None, GONE
-    return found, None if found else GONE
+    return report, None if report else GONE
 
 
 def _row(connection: Connection, row: Row) -> dict[str, Any]:
@@ -197,7 +200,7 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
         around = readings.list_readings(
             connection, row["session_id"], row["agent_id"], row["step"], row["step"] + 8
         )
-        later = [one for one in around if one.step > row["step"]]
+        later = [reading for reading in around if reading.step > row["step"]]
         after = after or (later[0].used_tokens if later else None)
         limit = around[0].limit_tokens if around else None
     names = ("session_id", "project_id", "number", "step", "trigger", "before_tokens")
@@ -213,43 +216,25 @@ def _row(connection: Connection, row: Row) -> dict[str, Any]:
 def counts_of(connection: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the counts of each compaction: as its transcript has them, which its page shows too;
     else as its hooks reported them."""
-    noted = compactions.summary_checks(connection, rows)
     known = history.compactions()
     return [
-        _known_counts(known.get((row["session_id"], row["number"])), row, note)
-        for row, note in zip(rows, noted, strict=True)
+        _counts(None if row["agent_id"] else known.get((row["session_id"], row["number"])), noted)
+        for row, noted in zip(rows, compactions.summary_checks(connection, rows), strict=True)
     ]
 
 
-def _known_counts(known: SummaryCounts | None, row: Row, noted: dict[str, Any]) -> dict[str, Any]:
-    if known is not None and known.is_read and not row["agent_id"]:
+def _counts(known: SummaryCounts | None, noted: dict[str, Any]) -> dict[str, Any]:
+    names = CompactionCounts.model_fields
+    if known is not None and known.is_read:
         about = {"is_read": True, "was_given": known.was_given}
-        return {**about, **{name: getattr(known, name) for name in NOTED}}
-    counts = {name: _number(noted.get(name)) for name in NOTED}
+        return {**about, **{name: getattr(known, name) for name in names}}
+    counts = {name: _number(noted.get(name)) for name in names}
     return {"is_read": counts["items"] is not None, "was_given": bool(noted), **counts}
 
 
 def _number(value: object) -> int | None:
+    """What another machine has sent may be anything."""
     return value if type(value) is int else None
-
-
-def _from_report(report: dict[str, Any]) -> dict[str, Any]:
-    rest = ("summary_tokens", "restored_tokens", "total")
-    lists = {name: value for name, value in report.items() if name not in rest}
-    known = history.counts_in(report)
-    counts = {name: known[name] for name in NOTED}
-    return {**lists, "is_available": True, "counts": counts}
-
-
-def _from_hooks(noted: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "is_available": False,
-        "was_given": bool(noted),
-        "counts": {name: _number(noted.get(name)) for name in NOTED},
-        **{name: [] for name in ("items", "brief", "second_brief")},
-        "summary": None,
-        "instructions": None,
-    }
 
 
 def _parts(report: dict[str, Any] | None, after: int | None) -> dict[str, Any]:

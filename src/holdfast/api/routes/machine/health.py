@@ -1,20 +1,21 @@
-"""`/api/machine`: how Holdfast itself is on this machine: disk, hooks, watcher, ingest, skipped
-lines, archive, versions, and the worst of it in one line."""
+"""How Holdfast itself is on this machine: `/api/machine` (disk, hooks, watcher, ingest, skipped
+lines, archive, versions, and the worst of it in one line), `/api/settings` (which value holds and
+which file says so), `/api/log` (what the guard did)."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from fastapi import Response
+from fastapi import Query, Response
 
 import holdfast
 from holdfast.api.database import Db
+from holdfast.api.fields import IdQuery, WordQuery
 from holdfast.api.responses import ApiAnswer, Router, respond
-from holdfast.api.routes.machine.files import read_files
+from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.archive import transcripts as archived
 from holdfast.client.agents import AGENTS
 from holdfast.client.settings_files import config_folder
@@ -25,7 +26,10 @@ from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.ingest.gather import WINDOW
 from holdfast.hub.ingest.sync import written_at
-from holdfast.settings import load as settings_load
+from holdfast.redact import redact
+from holdfast.settings import load
+from holdfast.settings.load import Settings
+from holdfast.settings.table import TABLE, Setting
 from holdfast.text.numbers import counted
 from holdfast.watcher import loop
 from holdfast.window import audit
@@ -34,7 +38,6 @@ from holdfast.wire import places, spool
 
 router = Router(tags=["health"])
 DAY_MS = 86_400_000
-MOST_FILES = 200_000
 LATE_MS = 60_000  # later than that, sessions are shown late
 MOST_SKIPPED = 0.01  # of all lines: a new client writes some kinds that nobody knows yet
 KINDS = {
@@ -47,6 +50,21 @@ KINDS = {
     "backups": "backups",
 }
 DATABASE, OTHER = "database", "other"
+Level = Literal["DEBUG", "INFO", "WARN", "ALERT", "ERROR"]
+Shown = float | int | bool | str
+
+
+class LogLineShown(ApiAnswer):
+    at: str
+    level: str
+    place: str
+    message: str
+
+
+class LogLineList(ApiAnswer):
+    lines: list[LogLineShown]
+    count: int
+    limit: int
 
 
 class DiskUse(ApiAnswer):
@@ -66,12 +84,6 @@ class HookState(ApiAnswer):
     errors: int
 
 
-class LoggedError(ApiAnswer):
-    at: str
-    place: str
-    message: str
-
-
 class FailedIngest(ApiAnswer):
     source: str
     error: str
@@ -87,7 +99,7 @@ class MachineHealth(ApiAnswer):
     disk: list[DiskUse]
     disk_free_bytes: int
     hooks: HookState
-    errors: list[LoggedError]
+    errors: list[LogLineShown]
     watcher: str | None
     ingest_lag_ms: int
     set_aside: list[FailedIngest]
@@ -125,13 +137,12 @@ def _look() -> dict[str, Any]:
         "errors": errors[-20:][::-1],
         "watcher": loop.describe_holder(holder) if holder else None,
         "set_aside": [
-            {
-                "source": replace_unstorable(source),
-                "error": one.error,
-                "since": row_times.to_iso(one.since_ms),
-                "tries": one.tries,
-            }
-            for source, one in set_aside.load().items()
+            FailedIngest.of(
+                failed,
+                source=replace_unstorable(source),
+                since=row_times.to_iso(failed.since_ms),
+            )
+            for source, failed in set_aside.load().items()
         ],
         "lines": sum(figure.lines for figure in figures),
         "skipped_lines": sum(figure.skipped for figure in figures),
@@ -160,7 +171,7 @@ def _worst(found: dict[str, Any], *, failed_write: bool) -> tuple[str, str]:
         return "warn", f"{counted(found['hooks']['errors'], 'error')} in the log since yesterday"
     if not found["hooks"]["installed"]:
         return "warn", "no hook of Holdfast is installed; run `holdfast install`"
-    if slips := settings_load.load().errors:
+    if slips := load.load().errors:
         return "warn", f"{counted(len(slips), 'setting')} not used"
     if found["skipped_lines"] > MOST_SKIPPED * found["lines"]:
         return "warn", f"{found['skipped_lines']:,} of {found['lines']:,} lines were not read"
@@ -181,14 +192,12 @@ def _waiting() -> dict[str, int]:
 def _disk() -> list[dict[str, Any]]:
     sums = {name: [0, 0] for name in (*KINDS.values(), DATABASE, OTHER)}
     home = places.home()
-    for count, (folder, _, names) in enumerate(os.walk(home)):
+    for folder, _, names in os.walk(home):
         top = folder[len(home) :].strip("/").partition("/")[0]
         for name in names:
             kind = KINDS.get(top, DATABASE if name.startswith("holdfast.db") else OTHER)
             sums[kind][0] += _size(f"{folder}/{name}")
             sums[kind][1] += 1
-        if count > MOST_FILES:
-            break
     rows = [{"kind": kind, "bytes": size, "files": files} for kind, (size, files) in sums.items()]
     return sorted((row for row in rows if row["files"]), key=lambda row: -int(str(row["bytes"])))
 
@@ -239,20 +248,112 @@ def _holds(path: Path, sign: bytes) -> bool:
         return False
 
 
-def _errors() -> list[dict[str, str]]:
+def _errors() -> list[dict[str, Any]]:
     since = row_times.to_iso(row_times.now_ms() - DAY_MS) or ""
-    found = (line for line in audit.log_lines() if line.fits("ERROR"))
-    return [
-        {"at": one.at or "", "place": one.place, "message": one.message}
-        for one in found
-        if (one.at or "") >= since[:19]
-    ]
+    return [line for line in _log_lines("ERROR", "") if line["at"] >= since[:19]]
+
+
+def _log_lines(level: str | None, session_id: str) -> list[dict[str, Any]]:
+    return [line._asdict() for line in audit.log_lines() if line.fits(level, session_id)]
 
 
 def _clients() -> dict[str, str]:
-    return dict(_named(state.client_version for _, state in all_windows(0)))
+    """The newest version of Claude Code that a hook has met."""
+    versions = {state.client_version for _, state in all_windows(0)} - {""}
+    return {"Claude Code": max(versions)} if versions else {}
 
 
-def _named(versions: Iterable[str]) -> Iterable[tuple[str, str]]:
-    newest = max(filter(None, versions), default="")
-    return [("Claude Code", newest)] if newest else []
+class OverruledValue(ApiAnswer):
+    value: Shown
+    origin: str
+    line: int | None
+
+
+class SettingShown(ApiAnswer):
+    """`origin`: the file, the variable (`$NAME`), the preset or `default` that gives the value;
+    `overruled`: what weaker places say, weakest first."""
+
+    name: str
+    value: Shown
+    origin: str
+    line: int | None
+    default: Shown
+    set_by: str
+    meaning: str
+    variable: str
+    low: float | None
+    high: float | None
+    choices: list[str]
+    overruled: list[OverruledValue]
+
+
+class SettingsFile(ApiAnswer):
+    path: str
+    kind: str
+    is_there: bool
+
+
+class SettingList(ApiAnswer):
+    """`files` weakest first; variables of the server are stronger than any of them. `errors`: what
+    is ignored, and why."""
+
+    settings: list[SettingShown]
+    files: list[SettingsFile]
+    errors: list[str]
+
+
+@router.get("/api/settings", response_model=SettingList)
+async def settings(db: Db, project_id: IdQuery = None) -> Response:
+    """Every setting as it holds on this machine, for a project or outside of any. Read only."""
+    project = await local_project(db, project_id) if project_id else ""
+    return respond(await read_files(_settings, project))
+
+
+@router.get("/api/log", response_model=LogLineList)
+async def log(
+    level: Level | None = None,
+    session_id: WordQuery = None,
+    limit: Annotated[int, Query(ge=1, le=5_000)] = 200,
+) -> Response:
+    """The last lines of the log of this machine, newest last; `level`: this one and graver."""
+    lines = (await read_files(_log_lines, level, session_id or ""))[-limit:]
+    return respond({"lines": lines, "count": len(lines), "limit": limit})
+
+
+def _settings(project: str) -> dict[str, Any]:
+    loaded = load.load(project)
+    weaker = load.overruled_values(project, loaded)
+    files = [("user", load.user_file())]
+    files += [("project", load.project_file(project))] if project else []
+    return {
+        "settings": [_setting(setting, loaded, weaker[setting.name]) for setting in TABLE],
+        "files": [
+            {"path": replace_unstorable(str(path)), "kind": kind, "is_there": path.is_file()}
+            for kind, path in files
+        ],
+        "errors": [_clean(words) for words in loaded.errors],
+    }
+
+
+def _setting(setting: Setting, loaded: Settings, weaker: list[load.GivenValue]) -> dict[str, Any]:
+    origin = loaded.origins[setting.name]
+    is_number = not (setting.choices or setting.is_text or setting.is_names)
+    return SettingShown.of(
+        setting,
+        value=_clean(loaded.values[setting.name]),
+        origin=replace_unstorable(origin),
+        line=load.line_of(origin, setting.name),
+        low=setting.low if is_number else None,
+        high=setting.high if is_number else None,
+        overruled=[
+            OverruledValue.of(
+                past, value=_clean(past.value), origin=replace_unstorable(past.origin)
+            )
+            for past in weaker
+        ],
+    )
+
+
+def _clean(value: Shown) -> Shown:
+    """A text may hold an address with a password."""
+    return replace_unstorable(redact(value)) if isinstance(value, str) else value

@@ -1,5 +1,5 @@
 """`/api/history`: every session that the transcripts of this machine hold, before and after the
-installation; `/api/usage`: what they cost."""
+installation; `/api/today`: the totals of a day; `/api/usage`: what the sessions cost."""
 
 from __future__ import annotations
 
@@ -14,20 +14,25 @@ from sqlalchemy.engine import Connection
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs
 from holdfast.api.responses import ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.routes.machine.compactions import counts_of
 from holdfast.api.routes.machine.files import read_files
+from holdfast.checkpoint import find, index, verify
 from holdfast.client.agents import AGENTS
 from holdfast.events import history
 from holdfast.events.history import SummaryCounts, TranscriptFigures
 from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.past import is_reported
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import past_sessions
+from holdfast.hub.tree import capacity, compactions, past_sessions, readings
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import Tariff, cost_of, parse_tariff
 from holdfast.window.history import TokenUse
 
 router = Router(tags=["history"])
 MOST_SESSIONS = 100
+DAY_MS = 86_400_000
+MOST_SUMMED = 1_000
+MOST_VERIFIED = 100  # the newest: one takes about a millisecond
 AGENT_NAME = "^(" + "|".join(one.name for one in AGENTS) + ")$"
 Agent = Annotated[str, Query(pattern=AGENT_NAME)]
 Days = Annotated[int, Query(ge=1, le=366)]
@@ -75,7 +80,6 @@ class HistorySession(ApiAnswer):
     has_hooks: bool
     started_at: str
     last_at: str | None
-    ended_at: str | None
     compactions: int
     calls: int
     failed: int
@@ -117,6 +121,22 @@ class UsageSums(ApiAnswer):
     is_priced: bool
 
 
+class DayTotals(ApiAnswer):
+    """`not_found` and `restored` are sums over the `checked` summaries, those that were compared.
+    `given`: of how many the model got a brief. If of none, `restored` is what would have been;
+    `checkpoints_changed`: files of this machine that are no longer what was saved."""
+
+    since: str
+    live_windows: int
+    compactions: int
+    checked: int
+    given: int
+    not_found: int
+    restored: int
+    checkpoints: int
+    checkpoints_changed: int
+
+
 @router.get("/api/history", response_model=History)
 async def get(project_id: IdQuery = None) -> Response:
     """How far the past is read, and the last compactions with what their summaries leave out."""
@@ -141,14 +161,8 @@ def _is_of(one: TranscriptFigures, project_id: str | None) -> bool:
 
 
 def _compaction(one: TranscriptFigures, each: SummaryCounts) -> dict[str, Any]:
-    names = ("number", "items", "not_found", "messages", "messages_not_found")
-    return {
-        "session_id": one.session_id,
-        "project_id": ids.project_id(one.project),
-        "title": one.title,
-        "at": each.at or None,
-        **{name: getattr(each, name) for name in names},
-    }
+    whose = {"session_id": one.session_id, "project_id": ids.project_id(one.project)}
+    return PastCompaction.of(each, **whose, title=one.title, at=each.at or None)
 
 
 @router.get("/api/history/sessions", response_model=HistorySessions)
@@ -199,7 +213,6 @@ def _session(
         "has_hooks": figures is None or is_reported(row["id"]),
         "started_at": row_times.to_iso(row["started_ms"]),
         "last_at": row_times.to_iso(row["seen_ms"]),
-        "ended_at": row_times.to_iso(row["ended_ms"]),
         "compactions": row["compact_count"],
         "calls": row["total_tools_used"],
         "failed": row["total_errors"],
@@ -207,6 +220,48 @@ def _session(
         "tokens": sum(sum(one) for _, _, one in used) if used is not None else None,
         "cost": _cost(((model, one) for _, model, one in used), tariff) if used else None,
     }
+
+
+@router.get("/api/today", response_model=DayTotals)
+async def today(
+    db: Db, since: Annotated[TimeMs | None, Query()] = None, project_id: IdQuery = None
+) -> Response:
+    """Since a time, or of the last 24 hours; of one project or of all."""
+    now = row_times.now_ms()
+    since_ms = now - DAY_MS if since is None else since
+
+    def look(connection: Connection) -> dict[str, Any]:
+        page = compactions.list_page(
+            connection, MOST_SUMMED, 0, project_id=project_id, since_ms=since_ms
+        )
+        counts = counts_of(connection, page.rows)
+        checked = [count for count in counts if count["not_found"] is not None]
+        given = [count for count in checked if count["was_given"]]
+        return {
+            "since": row_times.to_iso(since_ms),
+            "live_windows": capacity.count_live(connection, now, project_id),
+            "compactions": page.total,
+            "checked": len(checked),
+            "given": len(given),
+            "not_found": sum(count["not_found"] for count in checked),
+            "restored": sum(count["restored"] or 0 for count in given or checked),
+            "checkpoints": readings.checkpoints_since(connection, since_ms, project_id),
+        }
+
+    totals = await db.read(look)
+    changed = await read_files(_count_changed, since_ms, project_id)
+    return respond({**totals, "checkpoints_changed": changed})
+
+
+def _count_changed(since_ms: int, project_id: str | None) -> int:
+    entries, since = index.load_or_empty(), row_times.to_iso(since_ms) or ""
+    recent = [
+        entry
+        for entry in entries
+        if entry.created >= since and project_id in (None, ids.project_id(entry.project))
+    ]
+    some = find.sort_entries(recent)[:MOST_VERIFIED]
+    return sum(not verify.verify_entry(entry, entries).verified for entry in some)
 
 
 @router.get("/api/usage", response_model=UsageSums)

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import compactions, readings, sessions
 from holdfast.hub.tree.readings import UsedAtStep
@@ -65,7 +65,6 @@ class ReadingList(ApiAnswer):
     first_step: int | None
     last_step: int | None
     total: int
-    is_thinned: bool
     step: list[int]
     at_ms: list[int]
     used_tokens: list[int]
@@ -75,7 +74,7 @@ class ReadingList(ApiAnswer):
     checkpoints: list[CheckpointMark]
 
 
-@router.get("/{session_id:text}/readings", response_model=ReadingList, responses=NOT_FOUND)
+@router.get("/{session_id:text}/readings", response_model=ReadingList)
 async def get(
     session_id: SessionPath,
     db: Db,
@@ -90,47 +89,26 @@ async def get(
 
     def look(connection: Connection) -> dict[str, Any]:
         sessions.get(connection, session_id)
-        found = readings.list_readings(connection, session_id, agent or "", first, last)
-        ends = readings.bounds(connection, session_id, agent or "")
+        window = session_id, agent or ""
+        steps = readings.list_readings(connection, *window, first, last)
+        shown = readings.thin(steps, points)
+        ends = readings.bounds(connection, *window) or (None, None)
+        settings = settings_load.load()
         return {
             "session_id": session_id,
             "agent_id": agent,
-            **_columns(found, points),
-            "zones": _zones(),
-            "first_step": ends[0] if ends else None,
-            "last_step": ends[1] if ends else None,
-            "compactions": _compactions(
-                compactions.of_window(connection, session_id, agent or ""), found
-            ),
-            "alerts": [
-                _at(mark, found)
-                for mark in readings.alert_marks(connection, session_id, agent or "")
-            ],
-            "checkpoints": [
-                _at(mark, found)
-                for mark in readings.checkpoint_marks(connection, session_id, agent or "")
-            ],
+            "edge_tokens": steps[-1].limit_tokens if steps else None,
+            "zones": {name: settings.share(f"zone_{name}") for name in ZoneShares.model_fields},
+            "first_step": ends[0],
+            "last_step": ends[1],
+            "total": len(steps),
+            **{name: [getattr(step, name) for step in shown] for name in UsedAtStep._fields},
+            "compactions": _compactions(compactions.of_window(connection, *window), steps),
+            "alerts": _on_curve(readings.alert_marks(connection, *window), steps),
+            "checkpoints": _on_curve(readings.checkpoint_marks(connection, *window), steps),
         }
 
     return respond(await db.read(look))
-
-
-def _columns(steps: Sequence[UsedAtStep], points: int) -> dict[str, Any]:
-    shown = readings.thin(steps, points)
-    return {
-        "edge_tokens": steps[-1].limit_tokens if steps else None,
-        "total": len(steps),
-        "is_thinned": len(shown) < len(steps),
-        "step": [one.step for one in shown],
-        "at_ms": [one.at_ms for one in shown],
-        "used_tokens": [one.used_tokens for one in shown],
-        "limit_tokens": [one.limit_tokens for one in shown],
-    }
-
-
-def _zones() -> dict[str, float]:
-    settings = settings_load.load()
-    return {name: settings.share(f"zone_{name}") for name in ZoneShares.model_fields}
 
 
 def _compactions(rows: Sequence[Row], steps: Sequence[UsedAtStep]) -> list[dict[str, Any]]:
@@ -139,12 +117,14 @@ def _compactions(rows: Sequence[Row], steps: Sequence[UsedAtStep]) -> list[dict[
     for row in rows:
         mark = {name: row[name] for name in CompactionMark.model_fields}
         if mark["step"] is not None and mark["after_tokens"] is None:
-            later = bisect_right(steps, mark["step"], key=lambda one: one.step)
+            later = bisect_right(steps, mark["step"], key=lambda step: step.step)
             mark["after_tokens"] = steps[later].used_tokens if later < len(steps) else None
         marks.append(mark)
     return marks
 
 
-def _at(mark: dict[str, Any], steps: Sequence[UsedAtStep]) -> dict[str, Any]:
-    place = bisect_right(steps, mark["at_ms"], key=lambda one: one.at_ms)
-    return {**mark, "step": steps[place - 1].step if place else None}
+def _on_curve(marks: list[dict[str, Any]], steps: Sequence[UsedAtStep]) -> list[dict[str, Any]]:
+    """Each mark with the step of the last reading before it."""
+    places = [bisect_right(steps, mark["at_ms"], key=lambda step: step.at_ms) for mark in marks]
+    pairs = zip(marks, places, strict=True)
+    return [{**mark, "step": steps[place - 1].step if place else None} for mark, place in pairs]

@@ -9,10 +9,10 @@ from pydantic import AfterValidator
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Router, respond
+from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
-from holdfast.memory import locations, recall, sessions, sync
+from holdfast.memory import locations, recall, sessions
 from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex
 from holdfast.memory.expand import expand
 
@@ -70,19 +70,7 @@ class SearchSource(ApiAnswer):
     notes: list[str]
 
 
-class SearchIndexStatus(ApiAnswer):
-    """`left`: sources not read yet; `missing_vectors`: items that can be found by words only."""
-
-    project: str
-    items: int
-    kinds: dict[str, int]
-    vectors: int
-    embedder: str
-    left: int
-    missing_vectors: int
-
-
-@router.get("", response_model=SearchResultList, responses=NOT_FOUND)
+@router.get("", response_model=SearchResultList)
 async def search(
     db: Db,
     q: Annotated[str, Query(min_length=1, max_length=1_000), AfterValidator(plain)],
@@ -113,16 +101,7 @@ async def search(
     return respond(await read_files(_of_index, look))
 
 
-@router.get("/status", response_model=SearchIndexStatus, responses=NOT_FOUND)
-async def status(db: Db, project_id: IdQuery = None) -> Response:
-    """How complete the index of a project is."""
-    project = await local_project(db, project_id) if project_id else await _any_project()
-    if not project:
-        raise NotThere("Project on this machine")
-    return respond(await read_files(_of_index, lambda: sync.index_status(project).plain()))
-
-
-@router.get("/{item_id}", response_model=SearchSource, responses=NOT_FOUND)
+@router.get("/{item_id}", response_model=SearchSource)
 async def source(
     item_id: Annotated[str, Path(min_length=1, max_length=200), AfterValidator(plain)],
     project: Annotated[

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery, plain
-from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, Router, respond
+from holdfast.api.responses import ApiAnswer, Paged, Router, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.budget import ledger
@@ -43,16 +43,11 @@ GONE = "its transcript is not there any more"
 DIFF_SAFE = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
 DIFF_BYTES, DIFF_SECONDS = 200_000, 5.0
 MOST_FILES, MOST_DECISIONS, MOST_AGENTS = 200, 80, 100
+NO_READINGS: dict[str, Any] = {"window": 1, "tokens_added": None}
 MARKED = "marked in an instruction file"
 TYPED = "you typed it"
-NOTHING: dict[str, Any] = {
-    "step": None,
-    "at": None,
-    "call": None,
-    **{name: [] for name in ("failures", "tasks", "questions", "rules", "decisions")},
-    "files": [],
-    "agents": [],
-}
+LISTS = ("failures", "tasks", "questions", "rules", "decisions", "files", "agents")
+NOTHING: dict[str, Any] = {**dict.fromkeys(("step", "at", "call")), **{name: [] for name in LISTS}}
 
 
 class TurnRun(ApiAnswer):
@@ -62,12 +57,13 @@ class TurnRun(ApiAnswer):
 
 class TurnQuestion(ApiAnswer):
     text: str
-    answer: str | None
+    answer: str
 
 
 class SessionTurn(ApiAnswer):
     """From one thing the user typed to the next. `window` 1 is before the first compaction; `step`
-    is the first of the turn. Where only the request is known, the rest is null."""
+    is the first of the turn; `waits`: typed while the model worked, and not delivered yet. Where
+    only the request is known, the rest is null."""
 
     number: int | None
     window: int
@@ -81,9 +77,9 @@ class SessionTurn(ApiAnswer):
     edited: list[str]
     runs: list[TurnRun]
     questions: list[TurnQuestion]
-    is_interrupted: bool
-    is_waiting: bool
-    is_taken_back: bool
+    interrupted: bool
+    waits: bool
+    taken_back: bool
 
 
 class SessionTurnList(Paged):
@@ -124,7 +120,7 @@ class UsedFile(ApiAnswer):
     path: str
     reads: int
     edits: int
-    is_gone: bool
+    gone: bool
     step: int
 
 
@@ -163,7 +159,7 @@ class FileDiff(ApiAnswer):
     diff: str
 
 
-@router.get("/{session_id:text}/diff", response_model=FileDiff, responses=NOT_FOUND)
+@router.get("/{session_id:text}/diff", response_model=FileDiff)
 async def diff(
     session_id: SessionPath,
     db: Db,
@@ -178,7 +174,7 @@ async def diff(
     return respond({"path": path, **found})
 
 
-@router.get("/{session_id:text}/turns", response_model=SessionTurnList, responses=NOT_FOUND)
+@router.get("/{session_id:text}/turns", response_model=SessionTurnList)
 async def turns(
     session_id: SessionPath, db: Db, agent: WordQuery = None, limit: Limit = 50, offset: Offset = 0
 ) -> Response:
@@ -205,7 +201,7 @@ async def turns(
     )
 
 
-@router.get("/{session_id:text}/state", response_model=SessionState, responses=NOT_FOUND)
+@router.get("/{session_id:text}/state", response_model=SessionState)
 async def state(session_id: SessionPath, db: Db, agent: WordQuery = None) -> Response:
     """What stands now: open tasks, failing commands, questions, rules, files, the open call."""
     await db.read(lambda c: sessions.get(c, session_id))
@@ -233,10 +229,9 @@ def _view_of(
 
 def _from_request(row: Row) -> dict[str, Any]:
     """All that is known of a turn without its transcript."""
-    nothing: dict[str, Any] = dict.fromkeys(("number", "step", "steps", "said"))
-    known = {"asked": row["prompt"], "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
-    no = dict.fromkeys(("is_interrupted", "is_waiting", "is_taken_back"), False)
-    return {**nothing, **known, "edited": [], "runs": [], "questions": [], **no}
+    about = {"step": None, "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
+    nothing = {"number": None, "steps": None, "said": None, "runs": [], **NO_READINGS, **about}
+    return SessionTurn.of(Turn(row["prompt"], Place()), **nothing)
 
 
 def _with_tokens(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
@@ -283,66 +278,43 @@ def _past_record(transcript: str, _size: int, _changed_ns: int) -> Record:
 
 
 def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
-    number = at + 1 + (record.turns_dropped if at >= FIRST_TURNS else 0)
-    return {
-        "number": number,
-        "asked": turn.asked,
-        "is_cut": turn.chars > len(turn.asked),
-        "at": turn.place.at or None,
-        "step": turn.place.op + 1,
-        "steps": max(0, end - turn.place.op),
-        "said": turn.said or None,
-        "edited": list(turn.edited),
-        "runs": [{"command": command, "passed": passed} for command, passed in turn.runs],
-        "questions": [
-            {"text": question.text, "answer": question.answer or None}
-            for question in turn.questions
-        ],
-        "is_interrupted": turn.interrupted,
-        "is_waiting": turn.waits,
-        "is_taken_back": turn.taken_back,
-    }
+    return SessionTurn.of(
+        turn,
+        number=at + 1 + (record.turns_dropped if at >= FIRST_TURNS else 0),
+        **NO_READINGS,
+        is_cut=turn.chars > len(turn.asked),
+        at=turn.place.at or None,
+        step=turn.place.op + 1,
+        steps=max(0, end - turn.place.op),
+        runs=[{"command": command, "passed": passed} for command, passed in turn.runs],
+        questions=[TurnQuestion.of(question) for question in turn.questions],
+    )
 
 
 def state_now(state: State, folder: str) -> dict[str, Any]:
     """What is open, what fails, which rules hold, and the call that has no result yet."""
     record = _record(state, folder)
-    call = next(iter(open_items.calls(record)[-1:]), None)
+
+    def placed(model: type[ApiAnswer], item: Any, **more: Any) -> dict[str, Any]:
+        return model.of(item, **place_of(record, item.place), **more)
+
+    def each(model: type[ApiAnswer], items: Iterable[Any]) -> list[dict[str, Any]]:
+        return [placed(model, item) for item in items]
+
     return {
         "step": record.op,
         "at": record.at or None,
-        "call": {"tool": call.tool, "what": call.what, **place_of(record, call.place)}
-        if call
-        else None,
+        "call": next(iter(each(OpenCallNow, open_items.calls(record)[-1:])), None),
         "failures": [
-            {"command": line, "lines": list(failed.lines), **place_of(record, failed.place)}
+            placed(FailingCommand, failed, command=line)
             for line, failed in commands.failing(record)
         ],
-        "tasks": [
-            {"text": task.text, "status": task.status, "source": task.source}
-            | place_of(record, task.place)
-            for task in open_items.tasks(record)
-        ],
-        "questions": [
-            {"text": question.text, **place_of(record, question.place)}
-            for question in open_items.questions(record)
-        ],
+        "tasks": each(OpenTask, open_items.tasks(record)),
+        "questions": each(PlacedText, open_items.questions(record)),
         "rules": list(_rules(state, record)),
-        "decisions": [
-            {"text": decision.text, **place_of(record, decision.place)}
-            for decision in record.decisions[-MOST_DECISIONS:]
-        ],
+        "decisions": each(PlacedText, record.decisions[-MOST_DECISIONS:]),
         "files": _files(record),
-        "agents": [
-            {
-                "kind": agent.kind,
-                "asked": agent.asked,
-                "status": agent.status,
-                "answer": agent.answer,
-            }
-            | place_of(record, agent.place)
-            for agent in list(record.agents.values())[-MOST_AGENTS:]
-        ],
+        "agents": each(SubagentReport, list(record.agents.values())[-MOST_AGENTS:]),
     }
 
 
@@ -380,13 +352,7 @@ def _files(record: Record) -> list[dict[str, Any]]:
     """The last used first."""
     used = sorted(record.files.items(), key=lambda pair: -pair[1].op)
     return [
-        {
-            "path": path,
-            "reads": one.reads,
-            "edits": one.edits + one.written,
-            "is_gone": one.gone,
-            "step": one.op,
-        }
+        UsedFile.of(one, path=path, edits=one.edits + one.written, step=one.op)
         for path, one in used
         if one.reads or one.is_changed
     ][:MOST_FILES]
