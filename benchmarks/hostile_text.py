@@ -31,9 +31,6 @@ from holdfast.record import (
     turns,
     user_input,
 )
-from holdfast.record import (
-    results as record_results,
-)
 from holdfast.record.model import Agent, Place, Record, Turn
 from holdfast.segment import segment
 from holdfast.text import fence, numbers, sentences
@@ -144,17 +141,17 @@ def _asked(text: str) -> Record:
 
 
 def _command(record: Record, text: str) -> None:
-    calls.call(record, "Bash", "toolu_1", {"command": text}, Place(op=1))
+    calls.take_call(record, "Bash", "toolu_1", {"command": text}, Place(op=1))
 
 
 def _output(record: Record, text: str) -> None:
-    calls.call(record, "Bash", "toolu_1", {"command": "pytest -q"}, Place(op=1))
+    calls.take_call(record, "Bash", "toolu_1", {"command": "pytest -q"}, Place(op=1))
     commands.end(record, "pytest -q", text, Place(op=1), failed=True)
 
 
 def _later(record: Record, text: str) -> None:
     _output(record, "error: a")
-    calls.call(record, "Bash", "toolu_2", {"command": text}, Place(op=2))
+    calls.take_call(record, "Bash", "toolu_2", {"command": text}, Place(op=2))
     commands.end(record, text, "", Place(op=2), failed=False)
 
 
@@ -200,7 +197,7 @@ READERS: dict[str, Reader] = {
         lambda record, text: reader.hear(record, f"Decision: {text}", Place(op=1))
     ),
     "record.turns: reply": _with_record(turns.reply_to_words),
-    "record.results": record_results.refusal_words,
+    "record.calls: refusal": calls.refusal_words,
     "record.user_input": user_input.split_tasks,
     "record.user_input: request": user_input.extract_request,
     "record.user_input: tasks": user_input.list_tasks,

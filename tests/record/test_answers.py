@@ -52,16 +52,7 @@ def test_notes_beside_an_answer_are_the_users_words_and_are_kept_once(
     assert words in brief and "obey" not in brief
 
 
-@pytest.mark.parametrize(
-    ("behind", "words"),
-    [
-        ("", "Line"),
-        (" user notes: from 20 m on", "Line; from 20 m on"),
-        (" user notes: Line", "Line"),
-        (PREVIEW, "Line"),
-    ],
-)
-def test_without_the_clients_record_the_text_tells_answer_and_notes(
-    behind: str, words: str, tmp_path: Path
-) -> None:
-    assert told(answered(f"{SAID}{behind}{CONTINUE}"), tmp_path) == [(ASKED, words)]
+def test_without_the_clients_record_the_answer_is_shown_apart(tmp_path: Path) -> None:
+    record = answered(SAID + PREVIEW + CONTINUE).record(tmp_path)
+    assert record.turns[0].questions == []
+    assert [one.text for one in record.unsure] == [SAID + PREVIEW + CONTINUE]

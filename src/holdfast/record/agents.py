@@ -208,6 +208,6 @@ def _take_edits(record: Record, path: str, start: int, asked: str) -> int:
                     if result.is_error:
                         edited.pop(result.tool_use_id, None)
     for name, at in edited.values():
-        files.note_agent_edit(record, files.relative(record, name), asked)
+        files.note_edit(record, files.use(record, name, "by_agents"), asked)
         git.note_edit(record, at)
     return reader.offset

@@ -1,31 +1,65 @@
-"""What the model did: one function for each tool whose calls are recorded."""
+"""Calls of tools and what they returned: what the model used and ran, how commands went, which
+lines an edit touched, what the user answered.
 
-from collections.abc import Callable
+Output of a tool is never taken for a rule. Only its head and tail are searched.
+"""
+
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from holdfast.record import agents, commands, files, plans, shell, turns
-from holdfast.record.model import PLAN_ASKED, Agent, Call, Place, Record
-from holdfast.text.sentences import clip
+import msgspec
 
-MOST_CALLS = 64
-MOST_TOOLS = 64
-MOST_RECENT = 6
+from holdfast.record import agents, commands, files, git, plans, shell, turns
+from holdfast.record.model import PLAN_ASKED, Agent, Call, FileUse, Place, Record
+from holdfast.redact import redact_answer
+from holdfast.text.sentences import Lazy, clip
+from holdfast.transcript.blocks import ToolResult, attempt, decoded
+from holdfast.transcript.entries import Result
+
+MOST_CALLS, MOST_TOOLS, MOST_RECENT = 64, 64, 6
 LONGEST = 400
-MOST_ASKED = 20
+MOST_ASKED = MOST_ANSWERS = 20
+REPORT_CHARS = 20_000  # of a subagent's answer
+MOST_CHARS = 1_000_000
+LONGEST_REFUSED = 200
+START_BYTES = 80
+PREAMBLE_CHARS = 800
+ASKED = "AskUserQuestion"
 Given = dict[str, Any]
 text_of = files.text_of
+# What these were called with is found again by its exact words.
+_AS_WRITTEN = files.EDITS | {"Bash", ASKED, "Read", "NotebookRead"}
+_SUBJECTS = ("subject", "description", "command")
+_EDITS_BY_NAME = ("edit", "write")  # in the name of a server's tool
+_ANSWERS = b'"answers"'
+_GOES_ON = b" in background with ID"
+_RECORD = b'"toolUseResult":'
+_REJECTED = b'"User rejected'  # errors begin with "Error: " instead
+_STOPPED = b'"Error: The user doesn'
+# Tools that ask for leave and whose errors are the client's own words. Of any other the error may
+# be what a page, a server or a program said, and put any words into the user's mouth.
+_ASK_FOR_LEAVE = files.EDITS | {"Bash", ASKED, "ExitPlanMode"}
+# Clients that write this begin the error of a command with its exit code; an older one leaves the
+# beginning to the command.
+_CALLER = b'"sourceToolAssistantUUID":'
+_DENIED = b'"Error: Permission for this tool use was denied'
+_REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
+_USER_SAID = Lazy(r"[Tt]he user said:")
+_CLARIFIES = "The user wants to clarify these questions."  # the client's words, with answers below
+_GIVEN = ("Answer: ", "User notes: ")
+_NOTE = "\n\nNote: The user's next message"
+_NO_FILE = "File does not exist"
 
 
-def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
+def take_call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
     """Record a tool call of the model."""
     tool, use_id = agents.one_line(tool), agents.one_line(use_id)
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
     earlier = _before(record, tool, given)
-    what = _BY_TOOL.get(tool, _foreign_edit if edits(tool) else _other)(
-        record, given, place, use_id
-    )
-    if tool not in AS_WRITTEN:
+    describe = _BY_TOOL.get(tool, _foreign_edit if edits(tool) else _other)
+    what = describe(record, given, place, use_id)
+    if tool not in _AS_WRITTEN:
         what = agents.one_line(what, LONGEST)
     most = shell.LONGEST_LINE if tool == "Bash" else LONGEST
     made = Call(tool, clip(what, most), place, earlier)
@@ -36,6 +70,20 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
         del record.calls[next(iter(record.calls))]
 
 
+def edits(tool: str) -> bool:
+    """Whether a tool edits files: one of the client's, or a server's with such a name."""
+    is_servers = tool.startswith("mcp__")
+    return tool in files.EDITS or (is_servers and any(name in tool for name in _EDITS_BY_NAME))
+
+
+def _before(record: Record, tool: str, given: Given) -> list[str]:
+    """Return the state of what a call is about to change, or the files that a command writes."""
+    if tool == "TaskUpdate":
+        task = record.tasks.get(f"task {given.get('taskId')}"[:80])
+        return [task.text, task.status] if task else []
+    return files.find_written(record, text_of(given, "command")) if tool == "Bash" else []
+
+
 def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, files.path_argument(given), "reads")
     turns.note_read(record, name)
@@ -43,11 +91,7 @@ def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return files.use(record, files.path_argument(given), "edits")
-
-
-def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, text_of(given, "file_path"), "edits")
+    name = files.use(record, files.path_argument(given), "edits")
     plans.set_plan_file(record, name, text_of(given, "content"), place)
     return name
 
@@ -69,34 +113,29 @@ def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
-    asked = text_of(given, "description") or text_of(given, "prompt")
-    kind = text_of(given, "subagent_type")[:80]
-    agents.add(record, use_id, Agent(kind, clip(asked, LONGEST), place))
-    return clip(asked, LONGEST)
+    asked = clip(text_of(given, "description") or text_of(given, "prompt"), LONGEST)
+    agents.add(record, use_id, Agent(text_of(given, "subagent_type")[:80], asked, place))
+    return asked
 
 
 def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
     when, prompt = text_of(given, "cron")[:80], text_of(given, "prompt").strip()
     agents.schedule(record, use_id, when, prompt, place)
-    return clip(f"{when} {prompt}", LONGEST)
+    return f"{when} {prompt}"
 
 
 def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
     text = text_of(given, "plan")
+    title = clip(text.strip().partition("\n")[0].lstrip("# "), LONGEST)
     plans.set_plan(record, text, place)
-    turns.add_question(record, f"{PLAN_ASKED}{_title(text)}", place)
-    return _title(text)
-
-
-def _title(plan: str) -> str:
-    return clip(plan.strip().partition("\n")[0].lstrip("# "), LONGEST)
+    turns.add_question(record, f"{PLAN_ASKED}{title}", place)
+    return title
 
 
 def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
-    found = given.get("questions")
-    listed = found if isinstance(found, list) else []
-    asked = [one.get("question") for one in listed if isinstance(one, dict)]
-    texts = [text for text in asked if isinstance(text, str) and text.strip()][:MOST_ASKED]
+    listed = given.get("questions")
+    asked = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    texts = [text for one in asked if (text := text_of(one, "question")).strip()][:MOST_ASKED]
     for text in texts:
         turns.add_question(record, text, place)
     return " / ".join(texts)
@@ -108,10 +147,6 @@ def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
     return name
 
 
-def _monitor(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return text_of(given, "description") or text_of(given, "command")
-
-
 def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
     plans.todo(record, given, place)
     return ""
@@ -121,13 +156,13 @@ def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str
     return plans.update_task(record, given, place)
 
 
-def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return text_of(given, "subject") or text_of(given, "description")
-
-
 def _skill(record: Record, given: Given, place: Place, use_id: str) -> str:
     """Return a skill's name with its arguments: the name alone does not say what it works on."""
-    return clip(f"{text_of(given, 'skill')} {text_of(given, 'args')}".strip(), LONGEST)
+    return f"{text_of(given, 'skill')} {text_of(given, 'args')}".strip()
+
+
+def _subject(record: Record, given: Given, place: Place, use_id: str) -> str:
+    return next(filter(None, (text_of(given, key) for key in _SUBJECTS)), "")
 
 
 def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
@@ -136,57 +171,96 @@ def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
-    "Read": _read,
-    "NotebookRead": _read,
-    "Edit": _edit,
-    "MultiEdit": _edit,
-    "NotebookEdit": _edit,
-    "Write": _write,
+    **dict.fromkeys(("Read", "NotebookRead"), _read),
+    **dict.fromkeys(files.EDITS, _edit),
+    **dict.fromkeys(("Grep", "Glob"), _search),
+    **dict.fromkeys(("Task", "Agent"), _agent),
+    **dict.fromkeys(("CronDelete", "TaskStop", "KillShell", "KillBash"), _stop),
+    **dict.fromkeys(("Monitor", "TaskCreate"), _subject),
     "Bash": _bash,
-    "Grep": _search,
-    "Glob": _search,
-    "Task": _agent,
-    "Agent": _agent,
     "ExitPlanMode": _plan,
-    "AskUserQuestion": _ask,
+    ASKED: _ask,
     "CronCreate": _schedule,
-    "CronDelete": _stop,
-    "TaskStop": _stop,
-    "KillShell": _stop,
-    "KillBash": _stop,
-    "Monitor": _monitor,
     "Skill": _skill,
     "TodoWrite": _todo,
-    "TaskCreate": _task_create,
     "TaskUpdate": _task_update,
 }
 
 
-EDITS = files.EDITS
-# What these were called with is found again by its exact words.
-_EDITS_BY_NAME = ("edit", "write")  # in the name of a server's tool
-AS_WRITTEN = EDITS | {"Bash", "AskUserQuestion", "Read", "NotebookRead"}
+class _Hunk(msgspec.Struct, rename="camel"):
+    new_start: int = 0
+    lines: list[str] = []
 
 
-def edits(tool: str) -> bool:
-    """Whether a tool edits files: one of the client's, or a server's with such a name."""
-    is_servers = tool.startswith("mcp__")
-    return tool in EDITS or (is_servers and any(name in tool for name in _EDITS_BY_NAME))
+class _Edit(msgspec.Struct, rename="camel"):
+    """What the client says about an edit."""
+
+    structured_patch: list[_Hunk] = []
+    content: str = ""  # of a file that was written
 
 
-def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
-    """Return the current state of what a call is about to change."""
-    if tool == "TaskUpdate":
-        task = record.tasks.get(f"task {given.get('taskId')}"[:80])
-        return [task.text, task.status] if task else []
+_decode_edit = msgspec.json.Decoder(_Edit).decode
+
+
+def take_result(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
+    """Record one result according to its call; return the call."""
+    use_id = agents.one_line(block.tool_use_id)
+    call = record.calls.pop(use_id, None)
+    if call is None:
+        return None
+    tool = call.tool
+    is_refused = block.is_error and _is_rejection(tool, entry.data)
+    if block.is_error:
+        _undo(record, call, block)
+    else:
+        plans.apply_success(record, tool, call.what)
+        if edits(tool) and call.what in record.files:
+            commands.note_edit(record, [call.what])
+            _note_change(record.files[call.what], entry)
     if tool == "Bash":
-        return files.find_written(record, files.text_of(given, "command"))
-    return []
+        _ran(record, call, block, place)
+    elif tool in ("Task", "Agent"):
+        _agent_answered(record, block, is_refused=is_refused)
+    elif tool in ("TaskOutput", "AgentOutputTool"):
+        agents.take_notification(record, block.text[:REPORT_CHARS], place)
+    elif tool == "Monitor":
+        agents.add_monitor(record, call, block.text[:400], place)
+    elif not block.is_error:
+        _succeeded(record, call, entry, block, place)
+    if is_refused:
+        _rejected(record, call, block.text, place)
+        commands.forget(record, call.what)
+    elif block.is_error:
+        if looks_rejected(entry.data):  # of a server, or in the words of a program
+            turns.add_unsure(record, [refusal_words(block.text)], place)
+        if tool in (ASKED, "ExitPlanMode"):
+            _drop_questions(record, call)
+    return call
 
 
-def undo(record: Record, call: Call) -> None:
+def _succeeded(record: Record, call: Call, entry: Result, block: ToolResult, place: Place) -> None:
+    if call.tool == "CronCreate":
+        printed = block.text[:400].partition(" job ")[2]
+        agents.rename(record, agents.one_line(block.tool_use_id), printed)
+    elif call.tool == "TaskCreate":
+        plans.add_task(record, call.what, block.text[:80], place)
+    elif call.tool == ASKED:
+        _answered(record, call, entry, block.text, place)
+    elif call.tool.endswith(f"__{ASKED}"):  # of a server, which may invent it
+        turns.add_unsure(record, [block.text], place)
+    elif call.tool == "ExitPlanMode":
+        turns.add_answer(record, PLAN_ASKED + call.what, "approved", place)
+
+
+def _undo(record: Record, call: Call, block: ToolResult) -> None:
+    """Take back what was recorded for a call that failed. A saved and reloaded record holds another
+    object for it, so it is found by its place."""
+    for other in record.recent:
+        other.failed |= other.place == call.place and other.what == call.what
     if edits(call.tool):
-        undo_use(record, call.what, "edits")
+        files.undo_use(record, call.what, "edits")
+    elif call.tool == "Read" and _NO_FILE in block.text[:200]:
+        files.undo_use(record, call.what, "reads")
     elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:
         task = record.tasks[call.what]
         task.text, task.status = call.before
@@ -194,22 +268,147 @@ def undo(record: Record, call: Call) -> None:
         plans.remove_plan(record, call.place)
 
 
-def undo_use(record: Record, name: str, how: str) -> None:
-    """Forget a use of a file by a call that failed: an edit, or reading what is not there."""
-    if used := record.files.get(name):
-        setattr(used, how, max(0, getattr(used, how) - 1))
-        if not used.count:
-            del record.files[name]
-
-
-def undo_command(record: Record, key: str) -> None:
-    """Remove a command that the user refused, unless it was run before."""
-    if (known := record.commands.get(key)) and known.count == 1:
-        del record.commands[key]
-
-
-def drop_questions(record: Record, call: Call) -> None:
+def _drop_questions(record: Record, call: Call) -> None:
     """Remove the questions of a call that failed, because the user never saw them, or whose answer
     cannot be told."""
     for turn in record.turns:
         turn.questions = [question for question in turn.questions if question.place != call.place]
+
+
+def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
+    line = call.what
+    if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
+        agents.add_command(record, call, block.text[:400], place)
+        return  # how it went is not known yet
+    is_old = record.far and not block.is_error and not shell.git_verbs(line)
+    text = "" if is_old else block.text[:MOST_CHARS]  # of an old success only the mark counts
+    if not block.is_error:
+        files.remove(record, line)
+        written = filter(None, (files.use(record, name, "written") for name in call.before))
+        if names := list(written):
+            commands.note_edit(record, names)
+    if not (block.is_error and text.startswith(commands.NOT_RUN)):
+        git.note_answer(record, line, text, call.place, failed=block.is_error)
+        commands.end(record, line, text, place, failed=block.is_error)
+
+
+def _note_change(used: FileUse, entry: Result) -> None:
+    """Record where an edit was, and its size, from the client's own record."""
+    edit = attempt(_decode_edit, bytes(entry.tool_use_result)) or _Edit()
+    lines = [line for hunk in edit.structured_patch for line in hunk.lines]
+    used.line = edit.structured_patch[-1].new_start if edit.structured_patch else 0
+    used.added += sum(line.startswith("+") for line in lines)
+    used.removed += sum(line.startswith("-") for line in lines)
+    used.added += 0 if edit.structured_patch else len(edit.content.splitlines())
+
+
+def _agent_answered(record: Record, block: ToolResult, *, is_refused: bool) -> None:
+    use_id = agents.one_line(block.tool_use_id)
+    agent = record.agents.get(use_id)
+    if block.text.startswith(agents.LAUNCHED):
+        told = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
+        agents.rename(record, use_id, told)
+    elif agent is not None and is_refused:
+        agent.status = "refused by the user"
+    elif agent is not None:
+        agent.status = "failed" if block.is_error else "done"
+        text = agents.report(block.text)
+        start = text.find("\n#", 0, PREAMBLE_CHARS) + 1  # before a heading is only a preamble
+        agents.take_answer(record, agent, text[start:])
+
+
+def _answered(record: Record, call: Call, entry: Result, text: str, place: Place) -> None:
+    """Record the user's choice among the model's options as words of the user. The client's own
+    record says which answer belongs to which question; the text alone does not, because a question
+    may contain quotes."""
+    usable = answers(entry)
+    for question, words in usable:
+        turns.add_answer(record, question, redact_answer(question, words), place)
+    if not usable:
+        _drop_questions(record, call)
+        turns.add_unsure(record, [text], place)
+
+
+def answers(entry: Result) -> list[tuple[str, str]]:
+    """Return each question of the model with the user's answer, from the client's own record."""
+    if _ANSWERS not in entry.data:  # a search costs less than decoding
+        return []
+    found = decoded(entry.tool_use_result)
+    told = found.get("answers") if isinstance(found, dict) else None
+    if not isinstance(told, dict):
+        return []
+    notes = _notes(found.get("annotations"))
+    pairs = [(one, _chosen(told.get(one))) for one in {**told, **notes}][:MOST_ANSWERS]
+    both = [(one, _with_notes(words, notes.get(one, ""))) for one, words in pairs]
+    return [(question, words) for question, words in both if words]
+
+
+def _chosen(answer: object) -> str:
+    """Return one answer, or several that were ticked."""
+    some = answer if isinstance(answer, list) else [answer]
+    return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
+
+
+def _notes(annotations: object) -> dict[str, str]:
+    """Return what the user typed beside the options of each question."""
+    found = annotations.items() if isinstance(annotations, dict) else ()
+    typed = ((one, beside.get("notes")) for one, beside in found if isinstance(beside, dict))
+    return {one: notes.strip() for one, notes in typed if isinstance(notes, str) and notes.strip()}
+
+
+def _with_notes(chosen: str, notes: str) -> str:
+    """Return an answer with the user's notes. The client often repeats them as the answer."""
+    if not notes or chosen == notes or chosen.endswith(f", {notes}"):
+        return chosen
+    return f"{chosen}; {notes}" if chosen else notes
+
+
+def _clarified(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what the user had answered before asking to discuss the questions."""
+    question = ""
+    for line in map(str.strip, text.partition("Questions asked:")[2].splitlines()):
+        if line.startswith('- "'):
+            question = line[3:].removesuffix('"')
+        elif line.startswith(_GIVEN) and question:
+            yield question, line.partition(": ")[2]
+
+
+def looks_rejected(data: bytes) -> bool:
+    """Whether this is the result of a call that the user stopped, or imitates one."""
+    told = _record_start(data)
+    return told.startswith((_REJECTED, _STOPPED)) or (
+        told.startswith(_DENIED) and b"The user said:" in data
+    )
+
+
+def _record_start(data: bytes) -> bytes:
+    """Return how the client's own record of a result begins."""
+    start = data.find(_RECORD) + len(_RECORD)
+    return data[start : start + START_BYTES].lstrip(b" ") if start >= len(_RECORD) else b""
+
+
+def _is_rejection(tool: str, data: bytes) -> bool:
+    """Whether the client's own record says that the user stopped the call."""
+    if _record_start(data).startswith(_REJECTED):
+        return not tool.startswith("mcp__")
+    return tool in _ASK_FOR_LEAVE and _CALLER in data and looks_rejected(data)
+
+
+def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
+    """Record that the user stopped a call. If the user typed words with it, they begin a turn."""
+    refused = f"{turns.REFUSED}{call.tool} {call.what}"
+    said = refusal_words(text)
+    if said.startswith(_CLARIFIES):
+        for question, words in _clarified(said):
+            turns.add_answer(record, question, redact_answer(question, words), place)
+        said = ""
+    if call.tool == "ExitPlanMode":
+        turns.add_answer(record, PLAN_ASKED + call.what, "refused", place)
+    turns.current(record).interrupted = True
+    turns.begin(record, said, place, reply_to=clip(refused, LONGEST_REFUSED))
+
+
+def refusal_words(text: str) -> str:
+    """Return what the user typed on refusing a call."""
+    found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
+    return text[found.end() :].partition(_NOTE)[0].strip() if found else ""

@@ -6,7 +6,7 @@ own success, or by that of the same program with no narrower target. Everything 
 is quoted beside it, not judged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import takewhile
 from os.path import normpath
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from holdfast.record import files, shell, turns
+from holdfast.record import files, git, shell, turns
 from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, keep_most_used
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat
@@ -281,9 +281,16 @@ def _ends(text: str) -> str:
     return f"{clip(text, EDGE_CHARS)}\n{clip_start(text, EDGE_CHARS)}"
 
 
-def note_edit(record: Record, name: str) -> None:
-    """Count an edit of a file."""
-    if name:
-        record.edits += 1
+def note_edit(record: Record, names: Iterable[str]) -> None:
+    """Count an edit of one or more files, also in what git answered before it."""
+    record.edits += 1
+    for name in names:
         turns.note_edit(record, name)
         files.note_edit(record, name, turns.words_before(record))
+    git.note_edit(record)
+
+
+def forget(record: Record, key: str) -> None:
+    """Remove a command that the user refused, unless it was run before."""
+    if (known := record.commands.get(key)) and known.count == 1:
+        del record.commands[key]

@@ -52,12 +52,12 @@ def relative(record: Rooted, path: str) -> str:
 
 
 def use(record: Record, path: str, how: str) -> str:
-    """Record one use of a file; return its name in the project, or an empty text if it is no
-    file."""
+    """Record one use of a file: `reads`, `edits`, `written` (by a command) or `by_agents`. Return
+    its name in the project, or an empty text if it is no file."""
     name = relative(record, path.strip())
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
-    if name.startswith(shell.ELSEWHERE) and how != "edits":
+    if name.startswith(shell.ELSEWHERE) and how == "reads":
         return ""
     is_new = name not in record.files
     used = record.files.setdefault(name, FileUse())
@@ -119,11 +119,6 @@ def named(record: Record, line: str, paths: list[str]) -> list[str]:
     return [name for name in names if not name.startswith(shell.ELSEWHERE)]
 
 
-def note_agent_edit(record: Record, name: str, asked: str = "") -> None:
-    change(record, name, "by_agents")
-    note_edit(record, name, asked)
-
-
 def note_edit(record: Record, name: str, words: str) -> None:
     """Record an edit, and what was said at it, if anything."""
     used = record.files.get(name)
@@ -131,13 +126,9 @@ def note_edit(record: Record, name: str, words: str) -> None:
         used.edited, used.said = Place(0, record.at, record.op), words
 
 
-def change(record: Record, name: str, how: str) -> None:
-    """Record that a command (`written`) or a subagent (`by_agents`) changed a file."""
-    if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
-        return
-    is_new = name not in record.files
-    used = record.files.setdefault(name, FileUse())
-    setattr(used, how, getattr(used, how) + 1)
-    used.op, used.gone = record.op, False
-    if is_new:
-        _thin(record)
+def undo_use(record: Record, name: str, how: str) -> None:
+    """Forget a use of a file by a call that failed: an edit, or reading what is not there."""
+    if used := record.files.get(name):
+        setattr(used, how, max(0, getattr(used, how) - 1))
+        if not used.count:
+            del record.files[name]

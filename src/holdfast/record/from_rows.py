@@ -50,8 +50,7 @@ def _take_action(record: Record, row: Row, place: Place) -> None:
     for path in [] if failed or line else paths:  # a failed call has changed and shown nothing
         name = files.use(record, path, "edits" if is_edit else "reads")
         if name and is_edit:
-            commands.note_edit(record, name)
-            git.note_edit(record)
+            commands.note_edit(record, [name])
     named = ", ".join(files.relative(record, path) for path in paths)
     what = line or named or _text(row, "input") or _text(row, "detail")
     if line or (failed and not is_edit):

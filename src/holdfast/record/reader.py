@@ -10,7 +10,6 @@ from holdfast.record import (
     calls,
     files,
     plans,
-    results,
     secrets,
     turns,
 )
@@ -252,7 +251,7 @@ class RecordReader:
         for block in entry.message.blocks:
             if isinstance(block, ToolUse):
                 given = block.input
-                calls.call(record, block.name, block.id, given, self.place_of(entry))
+                calls.take_call(record, block.name, block.id, given, self.place_of(entry))
                 for text in () if record.far else secrets.texts(given):
                     self._hear(text)
             elif isinstance(block, Text):
@@ -287,12 +286,12 @@ class RecordReader:
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
                 last = self.record.turns[-1:]
-                call = results.take_result(self.record, entry, block, place)
+                call = calls.take_result(self.record, entry, block, place)
                 if self.record.turns[-1:] != last:
                     self._hear(block.text, by_user=True)  # the user refused, with words
-                if call is not None and call.tool == results.ASKED:
+                if call is not None and call.tool == calls.ASKED:
                     self._hear(block.text, by_user=True)  # answers are the user's words too
-                    for question, words in results.answers(entry):
+                    for question, words in calls.answers(entry):
                         self._hear(f"{question}\n{words}", by_user=True)
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
                     self._reads = [*self._reads[1 - MOST_READS :], (entry.offset, block)]
@@ -382,9 +381,9 @@ def _skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[En
             spelled = without_blanks(data)
             head, matters = spelled[:HEAD_BYTES], False
             if _RESULT in head:
-                if results.looks_rejected(data):
-                    calls = (line for line in recent if _answers(head, line[1]))
-                    yield from _entries(record, calls)
+                if calls.looks_rejected(data):
+                    refused = (line for line in recent if _answers(head, line[1]))
+                    yield from _entries(record, refused)
                 is_asked = any(key.encode() in data for key in record.calls)
                 matters = is_asked or _has_words_beside(data, spelled)
             elif _ASSISTANT in spelled and _PROGRESS not in head:

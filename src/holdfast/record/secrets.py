@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from holdfast.record.calls import answers
 from holdfast.record.model import Record
-from holdfast.record.results import answers
 from holdfast.record.user_input import words_of
 from holdfast.redact.find import (
     BETWEEN,

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record import agents, calls, results, secrets, storage
+from holdfast.record import agents, calls, secrets, storage
 from holdfast.record.model import (
     PART_VERSION,
     VERSION,
@@ -61,7 +61,7 @@ SUMMARY_CHARS = 8000
 AGENTS = ("Task", "Agent", "TaskOutput", "AgentOutputTool")
 STARTS = ("Task", "Agent")
 TASKS = ("TaskCreate", "TaskUpdate", "TodoWrite")
-ASKS = (results.ASKED, "ExitPlanMode")
+ASKS = (calls.ASKED, "ExitPlanMode")
 CUT = " … "
 
 
@@ -378,7 +378,7 @@ class _Stream:
 
 def _may_begin_turn(entry: Entry) -> bool:
     if isinstance(entry, Result):
-        return bool(entry.text) or results.looks_rejected(entry.data)
+        return bool(entry.text) or calls.looks_rejected(entry.data)
     if isinstance(entry, Attachment):
         return entry.kind == "queued_command"
     return isinstance(entry, Prompt) and not entry.is_meta
