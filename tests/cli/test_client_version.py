@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.run import claude_process
-from holdfast.run.errors import NoClient
+from holdfast.run.claude_process import NoClient
 
 
 @pytest.mark.slow

@@ -138,7 +138,6 @@ def test_tasks_of_a_batch_that_may_are_done_by_two_sessions_at_once(ran: Run) ->
 def test_a_session_that_compacts_in_the_middle_goes_on_with_its_task(ran: Run) -> None:
     [session] = _sessions(ran, TIDE)
     assert (session["compactions"], session["result"]) == (1, "done")
-    assert ran[1].errors.count("more than planned") == 1, "said once, however far it goes"
     [tide] = _asked(ran, TIDE)
     given_back = [brief for request in tide for brief in briefs(request)]
     assert given_back

@@ -34,7 +34,7 @@ def main(words: list[str]) -> int:
     _transcript(session, prompt, task, deed)
     if deed != "idle":
         _create_files(prompt)
-    return _act(deed, task, _tasks(prompt), "--json-schema" in words)
+    return _act(deed, task, _tasks(prompt))
 
 
 def _create_files(prompt: str) -> None:
@@ -118,7 +118,7 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
         file.write(text)
 
 
-def _act(deed: str, task: str, tasks: list[str], knows_schema: bool) -> int:
+def _act(deed: str, task: str, tasks: list[str]) -> int:
     _say_usage(20_000)
     if deed in ("hang", "deaf", "brood", "bare", "linger", "stray"):
         return _stay(deed, tasks)
@@ -133,7 +133,7 @@ def _act(deed: str, task: str, tasks: list[str], knows_schema: bool) -> int:
         return 3
     if deed == "meet":
         _meet()
-    _say_result(deed, tasks, knows_schema)
+    _say_result(deed, tasks)
     return 1 if deed == "error" else 0
 
 
@@ -150,7 +150,7 @@ def _stay(deed: str, tasks: list[str]) -> int:
         environ = dict(os.environ) if deed == "brood" else {}
         others = f" {os.posix_spawn('/bin/sleep', ['sleep', '600'], environ, setsid=True)}"
     if deed == "linger":
-        _say_result(deed, tasks, knows_schema=True)
+        _say_result(deed, tasks)
     with open(f"{FOLDER}/here", "w") as pipe:
         pipe.write(f"{os.getpid()}{others}\n")
     while True:
@@ -192,18 +192,15 @@ def _report(deed: str, tasks: list[str]) -> dict[str, object]:
     return {"tasks": rows, "summary": f"Built {', '.join(tasks)}."}
 
 
-def _say_result(deed: str, tasks: list[str], knows_schema: bool) -> None:
+def _say_result(deed: str, tasks: list[str]) -> None:
     """Said and counted, or neither: a request to end waits until both are done."""
     is_error = deed == "error"
     subtype = "error_during_execution" if is_error else "success"
-    report = _report(deed, tasks)
     event = {"type": "result", "subtype": subtype, "is_error": is_error, "result": "All built."}
     if deed.startswith("say:"):
         event["result"] = deed.partition(":")[2]
-    elif knows_schema:
-        event["structured_output"] = report
     else:
-        event["result"] = f"All built.\n```json\n{_json(report)}\n```"
+        event["structured_output"] = _report(deed, tasks)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     _say(event)
     with open(f"{FOLDER}/results", "a") as file:

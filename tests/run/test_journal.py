@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run.errors import JournalNotWritten
-from holdfast.run.journal import Journal
+from holdfast.run.journal import Journal, JournalError
 from holdfast.run.journal_state import read_history
 from tests.run.theatre import ALONE, Theatre
 
@@ -28,7 +27,7 @@ def test_a_journal_that_cannot_be_read_is_not_taken_for_an_empty_one(
     else:
         theatre.journal.mkdir()
     found = theatre.run()
-    assert isinstance(found.exception, JournalNotWritten)
+    assert isinstance(found.exception, JournalError)
     assert len(theatre.log) == 1
 
 

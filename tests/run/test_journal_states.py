@@ -11,8 +11,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from holdfast.run.errors import JournalNotWritten
-from holdfast.run.journal import Begun, Ended, Journal, Line, Saved, Started
+from holdfast.run.journal import Begun, Ended, Journal, JournalError, Line, Saved, Started
 from holdfast.wire import places
 from tests.checkpoint.killing import killed_at
 from tests.state_machines import play
@@ -64,7 +63,7 @@ class JournalMachine(RuleBasedStateMachine):
         try:
             self.journal.add(kind(words))
             self.lines += new
-        except JournalNotWritten:
+        except JournalError:
             assert self.path.stat().st_size == size if self.path.exists() else size == 0
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,8 +1,7 @@
-"""The report of a session: read from the client's object or a block, and from nothing else."""
+"""The report of a session: read from the client's object, and from nothing else."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -46,26 +45,14 @@ def _judged(end: SessionEnd, *names: str) -> Ended:
     return judge("s", end, names or ("cart", "price"))
 
 
-def test_the_clients_object_and_a_block_of_the_same_say_the_same() -> None:
-    block = f"All built.\n\n```json\n{json.dumps(REPORT, indent=2)}\n```\nThat is it."
-    told = [_judged(_read(structured_output=REPORT)), _judged(_read(result=block))]
-    assert told[0] == told[1]
-    assert (told[0].result, told[0].credited) == ("failed", (0,))
-    assert told[0].error == "it reports as not done: price (price: no compiler)"
+def test_what_is_not_done_is_said_with_the_reason() -> None:
+    ended = _judged(_read(structured_output=REPORT))
+    assert (ended.result, ended.credited) == ("failed", (0,))
+    assert ended.error == "it reports as not done: price (price: no compiler)"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "NOT DONE price: no compiler",
-        "I could not do it.",
-        '```json\n{"tasks": "none"}\n```',
-        '```json\n{"tasks": [{"id": "cart", "state": "perhaps"}]}\n```',
-        "```json\n" + "[" * 100_000,
-    ],
-)
-def test_nothing_is_read_out_of_words(words: str) -> None:
-    end = _read(result=words)
+def test_nothing_is_read_out_of_words() -> None:
+    end = _read(result='NOT DONE price: no compiler\n```json\n{"tasks": []}\n```')
     assert end.report is None
     assert _judged(end).result == "done"
 

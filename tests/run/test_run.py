@@ -11,14 +11,10 @@ from click.testing import CliRunner
 from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
 from holdfast.record.user_input import extract_request
-from holdfast.run.errors import (
-    BatchFailed,
-    NestedRun,
-    NoClient,
-    PlanWaits,
-    ReservedOption,
-)
+from holdfast.run.claude_process import NoClient
+from holdfast.run.runner import RunStopped
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 from tests.run.theatre import ALONE, TWO, Theatre
 
 IN_ORDER = ["cart", "price", "docs"]
@@ -131,21 +127,6 @@ def test_a_session_that_ends_well_without_a_report_is_not_repeated(theatre: Thea
 
 @pytest.mark.slow
 @pytest.mark.requirement("P5")
-def test_an_older_client_is_asked_for_a_block_with_the_same_report(
-    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_VERSION", "2.1.22 (Claude Code)")
-    theatre.plan.write_text(TWO)
-    theatre.play(cart=["report:cart=failed=no wheels"])
-    run = theatre.run()
-    assert theatre.tasks == ["cart", "cart", "price"]
-    assert "it reports as not done: cart (cart: no wheels)" in run.stderr
-    assert all("--json-schema" not in session["words"] for session in theatre.log)
-    assert all("one ```json block" in session["prompt"] for session in theatre.log)
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P5")
 def test_the_schema_of_a_report_names_the_tasks_of_the_session(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
     theatre.run()
@@ -192,7 +173,8 @@ def test_a_task_that_waits_for_a_person_stops_the_run_until_the_plan_says_it_is_
     theatre.plan.write_text(THREE)
     theatre.play(one=["report:two=waiting=Lena: approve it;three=left-out="])
     stopped = theatre.run()
-    assert isinstance(stopped.exception, PlanWaits)
+    assert isinstance(stopped.exception, RunStopped)
+    assert stopped.exception.state == "waiting"
     assert "batch 1 waits: Lena: approve it" in str(stopped.exception)
     assert theatre.tasks == ["one"], "no second session is tried"
     theatre.plan.write_text(THREE.replace("- [ ] Two", "- [x] Two\n  Lena: yes, in blue."))
@@ -209,8 +191,8 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     theatre.plan.write_text(TWO)
     theatre.play(price=["exit", "error"])
     stopped = theatre.run()
-    assert isinstance(stopped.exception, BatchFailed)
-    assert stopped.exception.exit_code == 1
+    assert isinstance(stopped.exception, RunStopped)
+    assert (stopped.exception.state, stopped.exception.exit_code) == ("failed", 1)
     assert "batch 2 failed, also when tried again: exit 1" in str(stopped.exception)
     assert "failed: 1 of 2 tasks done, 3 sessions of Claude in this run" in stopped.stdout
     assert theatre.answer()["left"] == []
@@ -233,7 +215,7 @@ def test_words_that_contradict_ours_are_refused_before_anything_starts(
     theatre: Theatre, words: tuple[str, ...]
 ) -> None:
     found = theatre.run("--", *words)
-    assert isinstance(found.exception, ReservedOption)
+    assert isinstance(found.exception, HoldfastError)
     assert found.exception.exit_code == 2
     assert not theatre.log
 
@@ -296,7 +278,8 @@ def test_a_claude_we_started_may_not_start_another(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
     found = theatre.run()
-    assert isinstance(found.exception, NestedRun)
+    assert isinstance(found.exception, HoldfastError)
+    assert "started by `holdfast run`" in str(found.exception)
     assert not theatre.log
 
 

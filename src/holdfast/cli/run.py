@@ -24,13 +24,13 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_process, journal, journal_state
-from holdfast.run.claude_process import ClaudeProgram
-from holdfast.run.errors import NestedRun, NoClient
+from holdfast.run.claude_process import ClaudeProgram, NoClient
 from holdfast.run.journal import Journal, journal_folder
 from holdfast.run.runner import JobQueue, Make, Runner
 from holdfast.run.session import RunContext, RunEvent, RunOptions, Tell
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import silent
+from holdfast.wire.errors import HoldfastError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MOST_MINUTES = 525_600  # a year; the system's timers cannot wait for much longer
@@ -99,7 +99,8 @@ def run(
       holdfast run plan.md -- --allowedTools Bash,Edit    start, or resume
     """
     if claude_process.is_nested(os.environ) and not status:
-        raise NestedRun("this session was itself started by `holdfast run`")
+        words = "this session was itself started by `holdfast run`"
+        raise HoldfastError(words, "end this session, and run `holdfast run` outside of it", 3)
     claude_process.check_options(client_args)
     if str(file) == "-":
         raise click.UsageError(
@@ -161,7 +162,7 @@ def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
     except NoClient as error:
         if not dry_run:
             raise
-        return ClaudeProgram(str(named or "claude"), (), f"{error}; `holdfast run` needs it")
+        return ClaudeProgram(str(named or "claude"), f"{error}; `holdfast run` needs it")
 
 
 def _make(root: Path, room: PlanRoom, talks: bool, side_by_side: bool) -> Make:

@@ -60,7 +60,7 @@ def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -
     if not batches:
         say(nothing_left(len(flow.done)))
     options = runner.context.options
-    permitted = claude_process.gives_permissions(options.permission_mode, options.extra)
+    permitted = claude_process.gives_permissions(options.extra)
     for words in filter(
         None, (warning, "" if permitted or not batches else NO_PERMISSIONS, *runner.report.notes)
     ):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
 import shutil
 import subprocess
 import sys
@@ -20,19 +19,15 @@ from tempfile import TemporaryFile
 import msgspec
 
 from holdfast.run import supervisor
-from holdfast.run.errors import NoClient, ReservedOption
 from holdfast.run.report import SCHEMA_SINCE, SessionEnd, build_schema, decode_end, quote
 from holdfast.run.supervisor import CONDUCTED, NOTE_BYTES, end_session
 from holdfast.transcript.blocks import Usage
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 STOP_GUARD = "HOLDFAST_STOP_GUARD"
-# Our tests run the newest version. The formats were first written down from the oldest. No version
-# between them is known to differ, but none is tested.
-SEEN = ((2, 1, 197), (2, 1, 325))
 VERSION_SECONDS = 30.0
-VERSION_BYTES = 4096
 MAX_NOTE_BYTES = 1 << 20
 # Options that we set ourselves, and options that would open another session than the new one.
 RESERVED = (
@@ -54,22 +49,23 @@ PERMITS = (
     "--settings",
 )
 PERMISSIONS = "--allowedTools Bash,Edit,Write"  # what most tasks need
+RESERVED_HINT = "leave it out: every session is a new one, with an id of its own"
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
+
+
+class NoClient(HoldfastError):
+    exit_code = 5
+    hint = "install Claude Code, or name the program: --client-binary FILE"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaudeProgram:
     path: str
-    version: tuple[int, ...] = ()  # empty if it names none
     warning: str = ""
-
-    @property
-    def knows_schema(self) -> bool:
-        return self.version >= SCHEMA_SINCE
 
 
 def find(named: Path | None) -> ClaudeProgram:
-    """Find the program and its version; NoClient if there is none that can be started."""
+    """Find the program; NoClient if there is none that can be started."""
     path = shutil.which(named.absolute() if named and named.exists() else named or "claude")
     if path is None:
         raise NoClient(f"{named} is not a program" if named else "no `claude` was found on PATH")
@@ -77,41 +73,36 @@ def find(named: Path | None) -> ClaudeProgram:
     words = _read_version(path)
     match = _VERSION.search(words)
     if match is None:
-        return ClaudeProgram(path, (), f"{path} names no version: {inert(words, 80)!r}; going on")
-    version = tuple(map(int, match.groups()))
-    known = " to ".join(".".join(map(str, each)) for each in SEEN)
-    tested = SEEN[0] <= version <= SEEN[1]
-    warning = f"Claude Code {match.group()} was not tested ({known} were); going on"
-    return ClaudeProgram(path, version, "" if tested else warning)
+        return ClaudeProgram(path, f"{path} names no version: {inert(words, 80)!r}; going on")
+    is_old = tuple(map(int, match.groups())) < SCHEMA_SINCE
+    since = ".".join(map(str, SCHEMA_SINCE))
+    old = f"Claude Code {match[0]} may ask for a report without end; use {since} or newer"
+    return ClaudeProgram(path, old if is_old else "")
 
 
 def _read_version(path: str) -> str:
-    """The first words of `--version`. What it starts is ended."""
+    """The words of `--version`. What it starts is ended."""
     mark = f"version-{os.getpid()}"
-    try:
-        program = subprocess.Popen(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, CONDUCTED: mark},
-        )
-    except OSError as error:
-        raise NoClient(f"{path} cannot be started: {error.strerror}") from error
-    assert program.stdout is not None
-    try:
-        with program.stdout as out:
-            ready = select.select([out], [], [], VERSION_SECONDS)[0]
-            words = os.read(out.fileno(), VERSION_BYTES) if ready else b""
-            code = program.wait(VERSION_SECONDS if ready else 0)  # it may still write a line end
-    except subprocess.TimeoutExpired:
-        raise NoClient(f"{path} --version did not end") from None
-    finally:
-        end_session(mark)
-        program.wait()
-    if code:
-        raise NoClient(f"{path} --version ended with {code}")
-    return words.decode("utf-8", "replace").strip()
+    with TemporaryFile() as out:  # not a pipe: what it starts would hold that open
+        try:
+            program = subprocess.run(
+                [path, "--version"],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, CONDUCTED: mark},
+                timeout=VERSION_SECONDS,
+                check=False,
+            )
+        except OSError as error:
+            raise NoClient(f"{path} cannot be started: {error.strerror}") from error
+        except subprocess.TimeoutExpired:
+            raise NoClient(f"{path} --version did not end") from None
+        finally:
+            end_session(mark)
+        if program.returncode:
+            raise NoClient(f"{path} --version ended with {program.returncode}")
+        return os.pread(out.fileno(), 4096, 0).decode("utf-8", "replace").strip()
 
 
 def build_command(
@@ -119,22 +110,19 @@ def build_command(
     session_id: str,
     tasks: Sequence[str],
     model: str,
-    permission_mode: str,
     extra: Sequence[str],
 ) -> list[str]:
     """The command line. The prompt is passed on stdin: there it may have any length, and no list
     of processes shows it."""
     words = [client.path, "-p", "--output-format", "stream-json", "--verbose"]
     words += ["--session-id", session_id]
-    words += ["--json-schema", json.dumps(build_schema(tasks))] if client.knows_schema else []
-    words += ["--model", model] if model else []
-    words += ["--permission-mode", permission_mode] if permission_mode else []
-    return [*words, *extra]
+    words += ["--json-schema", json.dumps(build_schema(tasks))]
+    return [*words, *(["--model", model] if model else []), *extra]
 
 
-def gives_permissions(permission_mode: str, extra: Sequence[str]) -> bool:
+def gives_permissions(extra: Sequence[str]) -> bool:
     """Whether the command line says what Claude Code may do without asking."""
-    return bool(permission_mode) or any(word.partition("=")[0] in PERMITS for word in extra)
+    return any(word.partition("=")[0] in PERMITS for word in extra)
 
 
 def check_options(extra: Sequence[str]) -> None:
@@ -142,7 +130,8 @@ def check_options(extra: Sequence[str]) -> None:
     anything."""
     wrong = [word for word in extra if word.partition("=")[0] in RESERVED]
     if wrong:
-        raise ReservedOption(f"{', '.join(wrong)}: `holdfast run` sets this option itself")
+        words = f"{', '.join(wrong)}: `holdfast run` sets this option itself"
+        raise HoldfastError(words, RESERVED_HINT, 2)
 
 
 def is_nested(environ: Mapping[str, str]) -> bool:

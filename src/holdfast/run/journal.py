@@ -22,11 +22,20 @@ import msgspec
 from holdfast.files import lock, small_files
 from holdfast.files.small_files import NotStored
 from holdfast.plan.task import digest
-from holdfast.run.errors import AlreadyRunning, JournalNotWritten, NewerJournal
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 
 VERSION = 1
 PATIENCE_SECONDS = 30.0  # longer than a supervisor needs to end its processes
+NEWER = "use the Holdfast version that wrote it, or move the folder away to start again"
+RUNNING = "wait for it, or end it with Ctrl-C: what it has done stays done"
+
+
+class JournalError(HoldfastError):
+    """Work that cannot be recorded does not start: the next run would do it again."""
+
+    exit_code = 4
+    hint = "free disk space, or remove what blocks the file; what is done stays done"
 
 
 class TaskShare(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -99,7 +108,7 @@ class Journal:
             self._set_aside(data, len(texts) - len(self.lines))
 
     def add(self, line: Line) -> None:
-        """Add a line. It is on disk when this returns; JournalNotWritten if it cannot be."""
+        """Add a line. It is on disk when this returns; JournalError if it cannot be."""
         with self._lock:
             lines = [*(self.lines or [Begun()]), line]
             self._write(self.path, _encode(lines))
@@ -109,10 +118,10 @@ class Journal:
         try:
             small_files.put(path, data)
         except NotStored as error:
-            raise JournalNotWritten(str(error)) from error
+            raise JournalError(str(error)) from error
 
     def _read(self) -> bytes:
-        """The whole file, empty if there is none. JournalNotWritten if it cannot be read: with an
+        """The whole file, empty if there is none. JournalError if it cannot be read: with an
         empty journal all finished work would be done again."""
         try:
             with os.fdopen(places.open_regular(self.path), "rb") as file:
@@ -120,7 +129,7 @@ class Journal:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise JournalNotWritten(f"{self.path}: {error.strerror or error}") from error
+            raise JournalError(f"{self.path}: {error.strerror or error}") from error
 
     def _set_aside(self, data: bytes, bad: int) -> None:
         names = (f"{self.path}.damaged-{number}" for number in count(1))
@@ -143,7 +152,7 @@ def _decode(text: bytes) -> Line | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(line, Begun) and line.version > VERSION:
-        raise NewerJournal(f"the journal of this plan is of version {line.version}")
+        raise JournalError(f"the journal of this plan is of version {line.version}", NEWER, 3)
     return line
 
 
@@ -158,9 +167,9 @@ def hold_plan(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
     with ExitStack() as stack:
         own, shared = (_open(f"{folder}/{name}", stack) for name in ("conductor", "lock"))
         if not lock.acquire(own):
-            raise AlreadyRunning("another process runs this plan already")
+            raise HoldfastError("another process runs this plan already", RUNNING, 3)
         if not lock.acquire(shared, patience):
-            raise AlreadyRunning("a session of the last run is still ending")
+            raise HoldfastError("a session of the last run is still ending", RUNNING, 3)
         yield shared
 
 
@@ -168,7 +177,7 @@ def _open(path: str, stack: ExitStack) -> int:
     try:
         fd = lock.open_file(path)
     except OSError as error:
-        raise JournalNotWritten(f"{path} cannot be written: {error.strerror or error}") from error
+        raise JournalError(f"{path} cannot be written: {error.strerror or error}") from error
     stack.callback(os.close, fd)
     return fd
 

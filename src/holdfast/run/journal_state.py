@@ -15,10 +15,10 @@ from typing import Any
 from holdfast.plan.load import load_plan
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.run.errors import JournalNotWritten, NewerJournal
 from holdfast.run.journal import (
     Ended,
     Journal,
+    JournalError,
     Line,
     Saved,
     Started,
@@ -257,5 +257,5 @@ def _read_history(file: Path, root: Path) -> tuple[RunHistory, str]:
         return RunHistory(), ""
     try:
         return read_history(Journal(folder, only_read=True)), ""
-    except (JournalNotWritten, NewerJournal) as error:
+    except JournalError as error:
         return RunHistory(), f"the journal of its runs cannot be read: {error}"

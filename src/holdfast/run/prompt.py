@@ -32,7 +32,6 @@ from holdfast.record.user_input import (
     TERMS,
     heading,
 )
-from holdfast.run.report import ask_for_block
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, short
 from holdfast.window import state as window_state
@@ -87,7 +86,6 @@ class PromptContext:
     numbers: Mapping[str, int] = field(default_factory=dict)  # of the tasks, in the plan
     tasks: tuple[PlanTask, ...] = ()  # of the whole plan, also those that are done
     settled: tuple[PlanTask, ...] = ()  # ticked in the plan, with text below: answers of people
-    schema: bool = True  # the client asks for the report
 
 
 def write_prompt(pieces: Sequence[TaskPiece], context: PromptContext) -> str:
@@ -210,8 +208,6 @@ def _describe_whole_task(task: PlanTask, is_known: bool) -> Iterator[str]:
 
 def _end(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     yield DONE
-    if not context.schema:
-        yield ask_for_block([piece.task.id for piece in pieces])
     if context.briefs:
         yield "\nFrom the sessions before:"
         yield from context.briefs

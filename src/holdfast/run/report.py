@@ -1,12 +1,10 @@
 """How a session ended, and what it reports about its tasks.
 
 Claude Code checks the report against a JSON schema, and asks the model for it if it is missing.
-Clients before SCHEMA_SINCE are asked for the same object as a fenced JSON block.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -26,7 +24,6 @@ MAX_QUOTE_CHARS = 500
 MAX_SUMMARY_CHARS = 2000
 MAX_FILES = 50
 MAX_PATH_CHARS = 200
-_BLOCK = "```json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +91,6 @@ def _object(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def ask_for_block(names: Sequence[str]) -> str:
-    """The request for a report, for a client that knows no schema."""
-    form = json.dumps(build_schema(names))
-    return f"End your last message with the report: one {_BLOCK} block by this JSON schema: {form}"
-
-
 def read_end(event: dict[str, Any], exit_code: int | None, errors: str) -> SessionEnd:
     """The end of a session, from the result event of Claude Code and the end of its stderr."""
     words = str(event.get("result") or event.get("error") or _list(event.get("errors")))
@@ -108,7 +99,7 @@ def read_end(event: dict[str, Any], exit_code: int | None, errors: str) -> Sessi
         str(event.get("subtype", ""))[:80],
         bool(event.get("is_error", True)),
         quote(words) or quote_end(errors),
-        _read_report(event.get("structured_output"), words),
+        _read_report(event.get("structured_output")),
     )
 
 
@@ -116,10 +107,8 @@ def _list(errors: object) -> str:
     return "; ".join(map(str, errors)) if isinstance(errors, list) else ""
 
 
-def _read_report(value: object, words: str) -> SessionReport | None:
+def _read_report(value: object) -> SessionReport | None:
     try:
-        if value is None:
-            value = json.loads(words.rpartition(_BLOCK)[2].partition("```")[0])
         report = msgspec.convert(value, SessionReport)
     except (ValueError, RecursionError):
         return None

@@ -16,7 +16,6 @@ from holdfast.plan.project_files import find_missing
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_process, prompt
-from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted, PlanWaits
 from holdfast.run.journal import Ended, Saved
 from holdfast.run.journal_state import SessionRecord, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
@@ -31,6 +30,7 @@ from holdfast.run.session import (
 )
 from holdfast.run.supervisor import end_session
 from holdfast.text.numbers import counted, listed, named, short
+from holdfast.wire.errors import HoldfastError
 
 ATTEMPTS = 2
 # Python runs a signal handler in the main thread, and a signal does not always interrupt its wait:
@@ -40,7 +40,23 @@ SIGNAL_SECONDS = 0.5
 MAX_LISTED = 50
 MAX_ISSUES, MAX_ISSUE_CHARS = 3, 200
 MIN_BRIEF_TOKENS = 500
+FAILED_HINT = "fix what the error names, then run the same command: it goes on with this batch"
+TIMEOUT_HINT = "give it longer: --timeout MINUTES; it goes on with this batch"
+WAITING_HINT = (
+    "when that is settled, write the answer below the task in the plan, and `[x]` before its "
+    "words if nothing of it is left to do; then run the same command"
+)
+INTERRUPTED = "interrupted: every Claude it started has ended, what is done is recorded"
+INTERRUPTED_HINT = "run the same command again: it goes on where it was"
 Make = Callable[[TaskPlan], Workflow]
+
+
+class RunStopped(HoldfastError):
+    """The run ended before the plan was done. What was done stays done."""
+
+    def __init__(self, state: str, message: str, hint: str, exit_code: int = 1) -> None:
+        super().__init__(message, hint, exit_code)
+        self.state = state
 
 
 class JobQueue:
@@ -106,7 +122,6 @@ class JobQueue:
             numbers=self._numbers,
             tasks=self.left().tasks,
             settled=tuple(task for task in self.plan.tasks if task.done and task.description),
-            schema=options.client.knows_schema,
         )
 
     def _needs(self, name: str) -> tuple[str, ...]:
@@ -167,7 +182,8 @@ class Runner:
                 done = self.context.history.coverage()
                 self._run_batch(next(self.queue.jobs(flow)))
                 if self.context.history.coverage() == done:
-                    raise BatchFailed("a batch ended, but it completed no task of the plan")
+                    words = "a batch ended, but it completed no task of the plan"
+                    raise RunStopped("failed", words, FAILED_HINT)
                 flow = self.queue.flow()
             claude_process.remove_notes(self.context.folder)
         except BaseException as error:
@@ -220,13 +236,16 @@ class Runner:
                 pass
         ends = [end for future in under_way if (end := future.result())]
         if context.stopping:
-            raise Interrupted(context.stopping)
+            code = context.stopping + 128  # as shells do
+            raise RunStopped("interrupted", INTERRUPTED, INTERRUPTED_HINT, code)
         failed = next((end for end in ends if end.result != DONE), None)
         if failed is not None and failed.halt:
-            raise PlanWaits(f"batch {first.number} waits: {failed.halt}")
+            words = f"batch {first.number} waits: {failed.halt}"
+            raise RunStopped("waiting", words, WAITING_HINT)
         if failed is not None:
-            error = BatchTimedOut if failed.error == TIMED_OUT else BatchFailed
-            raise error(f"batch {first.number} failed, also when tried again: {failed.error}")
+            words = f"batch {first.number} failed, also when tried again: {failed.error}"
+            hint = TIMEOUT_HINT if failed.error == TIMED_OUT else FAILED_HINT
+            raise RunStopped("failed", words, hint)
 
     def _try_job(self, job: SessionJob) -> Ended | None:
         """Run a job; if it fails, run what was not done once more, with the error in the prompt. A

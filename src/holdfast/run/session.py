@@ -14,13 +14,14 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.workflow import TaskBatch
 from holdfast.run import claude_process
 from holdfast.run.claude_process import ClaudeProcess, ClaudeProgram, StreamReading
-from holdfast.run.errors import JournalNotWritten, NotStarted
-from holdfast.run.journal import Ended, Journal, Line, Started, TaskShare
+from holdfast.run.journal import Ended, Journal, JournalError, Line, Started, TaskShare
 from holdfast.run.journal_state import RunHistory, SessionRecord
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING, SessionEnd
-from holdfast.text.numbers import about, named
+from holdfast.text.numbers import named
+from holdfast.wire.errors import HoldfastError
 
 TIMED_OUT = "it took longer than --timeout allows and was ended"
+NOT_STARTED = "fix what is named, then run the same command: what is done stays done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,12 @@ class RunOptions:
     root: Path
     client: ClaudeProgram
     model: str = ""
-    permission_mode: str = ""
     extra: tuple[str, ...] = ()
     max_parallel: int = 1
     timeout_seconds: float | None = None
 
     def command(self, session_id: str, tasks: Sequence[str]) -> list[str]:
-        return claude_process.build_command(
-            self.client, session_id, tasks, self.model, self.permission_mode, self.extra
-        )
+        return claude_process.build_command(self.client, session_id, tasks, self.model, self.extra)
 
 
 @dataclass(slots=True)
@@ -144,7 +142,10 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
     root, history = context.options.root, context.history
     missing_before = find_missing(root, [path for piece in job.pieces for path in piece.task.paths])
     running = _start(context, job, session_id, attempt, prompt)
-    context.tell(_start_event(job, session_id, attempt))
+    # Without words if the event of its batch has named the tasks.
+    words = f"{job.titles}: begun" if job.beside else ""
+    words = f"{job.titles}: tried once more" if attempt > 1 else words
+    context.tell(_event("begun", words, job, session_id))
     reading = _listen(context, job, session_id, running)
     end = running.ending
     ended = judge(session_id, end, job.names)
@@ -192,14 +193,15 @@ def _start(
         context.record(structs.replace(started, **sizes))
     except OSError as failure:
         words = failure.strerror or failure
-        raise JournalNotWritten(f"{note}: {words}") from failure
+        raise JournalError(f"{note}: {words}") from failure
     command = options.command(session_id, job.names)
     try:
         running = ClaudeProcess(session_id, command, prompt, options.root, note, context.lock)
     except OSError as failure:
         error = f"it could not be started: {failure.strerror or failure}"
         context.record(Ended(session_id, STOPPED, error=error))
-        raise NotStarted(f"no session can be started in {options.root}: {failure}") from failure
+        words = f"no session can be started in {options.root}: {failure}"
+        raise HoldfastError(words, NOT_STARTED, 5) from failure
     context.running.append(running)
     if options.timeout_seconds is not None:
         running.end_after(options.timeout_seconds)
@@ -211,39 +213,22 @@ def _start(
 def _listen(
     context: RunContext, job: SessionJob, session_id: str, running: ClaudeProcess
 ) -> StreamReading:
-    reading, is_over, waits = StreamReading(), False, False
-
-    def note(words: str) -> None:
-        context.tell(RunEvent("note", words, session_id=session_id))
-
+    reading, waits = StreamReading(), False
     for line in running.lines():
         is_reading = reading.hear(line)
         if reading.waits_for and not waits:  # reported once, until there is an answer
-            note(reading.waits_for)
+            context.tell(RunEvent("note", reading.waits_for, session_id=session_id))
         waits = bool(reading.waits_for)
         if is_reading:
-            context.tell(_reading_event(job, session_id, reading))
-        if reading.grown_tokens > job.batch.high_tokens and not is_over:
-            # It is only reported: a plan is an estimate, and a working session is worth more.
-            is_over = True
-            so_far = f"{reading.grown_tokens:,} tokens so far"
-            expected = f"up to {about(job.batch.high_tokens)} were expected"
-            note(f"more than planned: {so_far}, {expected}; it goes on")
+            grown = reading.grown_tokens
+            words = f"{grown:,} of about {job.batch.tokens:,} tokens"
+            words += f"; {reading.now_tokens:,} in its window"
+            context.tell(_event("reading", words, job, session_id, grown))
     context.running.remove(running)
     return reading
 
 
-def _start_event(job: SessionJob, session_id: str, attempt: int) -> RunEvent:
-    """The event of the start. It has no words if the event of its batch has named the tasks."""
-    words = f"{job.titles}: tried once more" if attempt > 1 else f"{job.titles}: begun"
-    words = words if attempt > 1 or job.beside else ""
+def _event(kind: str, words: str, job: SessionJob, session_id: str, used: int = 0) -> RunEvent:
     return RunEvent(
-        "begun", words, job.number, job.count, session_id, job.titles, 0, job.batch.tokens
+        kind, words, job.number, job.count, session_id, job.titles, used, job.batch.tokens
     )
-
-
-def _reading_event(job: SessionJob, session_id: str, reading: StreamReading) -> RunEvent:
-    so_far = f"{reading.grown_tokens:,} of about {job.batch.tokens:,} tokens"
-    words = f"{so_far}; {reading.now_tokens:,} in its window"
-    used, planned = reading.grown_tokens, job.batch.tokens
-    return RunEvent("reading", words, job.number, job.count, session_id, job.titles, used, planned)
