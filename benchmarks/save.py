@@ -22,7 +22,7 @@ from statistics import median
 
 from benchmarks import made_up, shared_work
 from benchmarks.hooks import BARE, HOOK
-from holdfast.checkpoint import index, provenance
+from holdfast.checkpoint import index
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.client import sample_payloads
 from holdfast.hub import projection_file
@@ -133,7 +133,7 @@ class Bench:
         made_up.write(self.large, 100 * MB)
         self.rounds = made_up.write(self.small, 5 * MB)
         index.save(_others(folder))
-        noted = Path(provenance.path())  # as of any checkpoint that was made on this machine
+        noted = Path(index.own_path())  # as of any checkpoint that was made on this machine
         noted.write_text("".join(f"{one.content_hash}\n" for one in _others(folder)))
         self.index = Path(index.path()).read_bytes()
         self.shared = shared_work.of_a_store(self.project, ROWS)

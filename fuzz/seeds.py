@@ -41,8 +41,7 @@ def hook() -> list[bytes]:
 def checkpoint() -> list[bytes]:
     from msgspec.structs import replace
 
-    from holdfast.checkpoint.checkpoint_file import render
-    from holdfast.checkpoint.document import TRIGGERS, Document, normalize
+    from holdfast.checkpoint.checkpoint_file import TRIGGERS, Document, normalize, render
 
     sections = {"Next Steps": ["chart the tide", "two\nlines"], "Key Decisions": ["metres & feet"]}
     began = datetime(2026, 1, 5, tzinfo=UTC)

@@ -120,9 +120,7 @@ def _fire(sent: bytes, folder: Path) -> bytes:
 
 def checkpoint(data: bytes) -> None:
     """Refused with its own error, or read; what is written is read back; a changed bit is found."""
-    from holdfast.checkpoint.checkpoint_file import parse, render
-    from holdfast.checkpoint.document import normalize
-    from holdfast.checkpoint.errors import DamagedCheckpoint
+    from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint, normalize, parse, render
     from holdfast.checkpoint.verify import verify
 
     with _folder() as folder:

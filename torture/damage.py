@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint import rebuild as index_rebuild
+from holdfast.checkpoint import verify as index_rebuild
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.verify import verify
 from torture import promises

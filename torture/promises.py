@@ -15,7 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint import rebuild as index_rebuild
+from holdfast.checkpoint import verify as index_rebuild
 from holdfast.checkpoint.verify import verify
 from holdfast.hub import cleanup, ids, row_times
 from holdfast.hub.ingest import set_aside

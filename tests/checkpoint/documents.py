@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.text import timestamps
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.document import TRIGGERS
-from holdfast.checkpoint.errors import NoCheckpoint
+from holdfast.checkpoint.checkpoint_file import TRIGGERS
+from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.checkpoint import NoSuchFile, checkpoint, diff, verify
 from holdfast.cli.db import rebuild

@@ -12,10 +12,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.checkpoint import front_matter
-from holdfast.checkpoint.checkpoint_file import parse, render
-from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, clean_document, normalize
-from holdfast.checkpoint.errors import DamagedCheckpoint
+from holdfast.checkpoint import checkpoint_file
+from holdfast.checkpoint.checkpoint_file import (
+    REQUIRED,
+    TRIGGERS,
+    DamagedCheckpoint,
+    Document,
+    clean_document,
+    normalize,
+    parse,
+    render,
+)
 from holdfast.text import timestamps
 from holdfast.text.fence import acting, escape, unescape
 from tests.checkpoint.documents import a_document
@@ -167,7 +174,7 @@ def test_any_yaml_reader_reads_our_front_matter(document: Document) -> None:
 
     text = render(normalize(replace(document, project="/p 👩‍💻"))).decode()
     lines = text.split("\n---\n")[0].split("\n")[1:]
-    assert yaml.safe_load("\n".join(lines)) == front_matter.read(lines)
+    assert yaml.safe_load("\n".join(lines)) == checkpoint_file.read_front(lines)
 
 
 @given(st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(microsecond=0)))

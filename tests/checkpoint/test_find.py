@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import find, index
-from holdfast.checkpoint.lineage import SectionChange, compare
+from holdfast.checkpoint.find import SectionChange, compare
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from tests.checkpoint.documents import NOON, a_document
 

@@ -10,9 +10,8 @@ import pytest
 
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import NEWEST_READ
-from holdfast.checkpoint.errors import NewerCheckpointIndex
-from holdfast.checkpoint.rebuild import rebuild
-from holdfast.checkpoint.verify import verify, verify_projects
+from holdfast.checkpoint.index import NewerCheckpointIndex
+from holdfast.checkpoint.verify import rebuild, verify, verify_projects
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders, lock
 from tests.checkpoint.documents import a_document

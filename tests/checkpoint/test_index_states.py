@@ -14,8 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.prune import CheckpointRetention, prune
-from holdfast.checkpoint.rebuild import rebuild
-from holdfast.checkpoint.verify import verify, verify_projects
+from holdfast.checkpoint.verify import rebuild, verify, verify_projects
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project
 from tests.checkpoint.killing import killed_at

@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.checkpoint import find, index, provenance
-from holdfast.checkpoint.checkpoint_file import render
-from holdfast.checkpoint.document import normalize
+from holdfast.checkpoint import find, index
+from holdfast.checkpoint.checkpoint_file import normalize, render
 from holdfast.checkpoint.prune import CheckpointRetention, prune
-from holdfast.checkpoint.rebuild import rebuild
-from holdfast.checkpoint.verify import verify
+from holdfast.checkpoint.verify import rebuild, verify
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.main import holdfast_command
 from tests.checkpoint.documents import NOON, a_document, in_project
@@ -96,7 +94,7 @@ def test_a_flood_of_shipped_ones_pushes_none_of_ours_out_and_none_is_removed(pro
 def test_notes_that_are_no_file_make_nothing_ours_and_cost_no_checkpoint(
     project: Path, tmp_path: Path, kind: str
 ) -> None:
-    notes, other = Path(provenance.path()), tmp_path / "other"
+    notes, other = Path(index.own_path()), tmp_path / "other"
     notes.parent.mkdir(parents=True)
     other.write_text("mine\n")
     if kind == "link":
@@ -115,7 +113,7 @@ def test_notes_that_are_no_file_make_nothing_ours_and_cost_no_checkpoint(
 def test_nothing_is_written_through_a_link_in_place_of_our_folder_of_checkpoints(
     project: Path, tmp_path: Path
 ) -> None:
-    elsewhere, ours = tmp_path / "elsewhere", Path(provenance.path()).parent
+    elsewhere, ours = tmp_path / "elsewhere", Path(index.own_path()).parent
     elsewhere.mkdir()
     ours.parent.mkdir(parents=True, exist_ok=True)
     ours.symlink_to(elsewhere)
@@ -189,7 +187,7 @@ def test_a_note_that_failed_once_is_written_after_the_file(
     real, refusals = os.open, [OSError(28, "No space left on device")]
 
     def fails_once(path: str, *given: int, **named: int) -> int:
-        if str(path).endswith(provenance.NAME) and refusals:
+        if str(path).endswith(index.OWN_NAME) and refusals:
             raise refusals.pop()
         return real(path, *given, **named)
 

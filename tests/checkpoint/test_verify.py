@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.checkpoint_file import parse
-from holdfast.checkpoint.errors import DamagedCheckpoint
+from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint, parse
 from holdfast.checkpoint.verify import VerifyReport, verify, verify_projects
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint.errors import CheckpointNotSaved
+from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved
 from holdfast.checkpoint.verify import verify_projects
 from holdfast.checkpoint.write import keep
 from holdfast.files.atomic import PhantomCheckpoint
@@ -28,7 +28,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from holdfast.checkpoint.write import keep
-from holdfast.checkpoint.errors import CheckpointNotSaved
+from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved
 from tests.checkpoint.documents import a_document
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:

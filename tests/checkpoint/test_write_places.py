@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.errors import CheckpointNotSaved
+from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved
 from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders

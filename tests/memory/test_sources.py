@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.write import keep
 from holdfast.memory import engines, turns
 from holdfast.memory.expand import expand

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.index import load_or_empty
 from holdfast.checkpoint.verify import verify
 from tests.trial.cycle import texts

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.checkpoint.document import clean_document
+from holdfast.checkpoint.checkpoint_file import clean_document
 from holdfast.wire import spool
 from tests.checkpoint.documents import a_document
 from tests.checkpoint.sessions import Session

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from holdfast.checkpoint import checkpoint_file, find, provenance, workflow_state
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint import added, checkpoint_file, find, index
+from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import Changed
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
+from holdfast.wire.errors import HoldfastError
 
 OFFER_CHARS = 900
 MOST_STEPS, STEPS_CHARS = 3, 480  # open steps, and the characters that they share
 WORKFLOW_CHARS = 300
+
+
+class Changed(HoldfastError):
+    """The file is not what was saved: somebody edited it, or it was damaged."""
+
+    hint = "`holdfast verify FILE` says what is wrong; --anyway loads it as it is"
 
 
 def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
@@ -34,13 +40,13 @@ def changed(entry: CheckpointEntry) -> str:
 
 def origin(entry: CheckpointEntry) -> str:
     since = "" if entry.verified else ", NOT VERIFIED"
-    why = provenance.why_not_own(entry)
+    why = index.why_not_own(entry)
     return f"checkpoint {entry.id}, saved {entry.created}{since}" + (f", {why}" if why else "")
 
 
 def not_own(entry: CheckpointEntry) -> str:
     """Return a warning if the checkpoint is not known to be ours; empty if it is."""
-    why = provenance.why_not_own(entry)
+    why = index.why_not_own(entry)
     return f"{shown(entry.path)}: {why}; read it before you trust it" if why else ""
 
 
@@ -74,8 +80,8 @@ def in_few_lines(path: str, document: Document, now: datetime) -> str:
 
 def _workflow(project: str) -> list[str]:
     """Return the state of a workflow that a tool keeps in the project."""
-    place, state = workflow_state.read(project)
-    told = workflow_state.lines(state)
+    place, state = added.read_workflow(project)
+    told = added.workflow_lines(state)
     return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
 
 

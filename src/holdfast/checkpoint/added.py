@@ -1,11 +1,17 @@
 """Lines that the session's own model adds to its checkpoints: what was done, why, what was decided,
 what is next. They stand in the sections under its name, also in later checkpoints of the window.
+
+And the workflow state that an orchestrating tool keeps in the project, `conductor-state.json`. The
+file belongs to that tool and has no fixed form: an object with names, numbers, and lists of specs.
+It is quoted in short; nothing in it is interpreted.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -15,6 +21,7 @@ from holdfast.record.turns import turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import flat
 from holdfast.text.sentences import clip
+from holdfast.wire import places, scan
 
 SECTIONS = {
     "what": "What Changed",
@@ -23,6 +30,9 @@ SECTIONS = {
     "next": "Next Steps",
 }
 MOST_LINES, LINE_CHARS = 12, 300
+WORKFLOW = "Workflow State"
+WORKFLOW_PLACES = ("conductor-state.json", ".claude/conductor-state.json")
+MOST_WORKFLOW_LINES = 40
 UNKNOWN = "(not in the record)"
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -87,3 +97,24 @@ def _is_known(name: str, record: Record) -> bool:
         for path, used in record.files.items()
         if used.reads or used.is_changed or used.op < record.op
     )
+
+
+def read_workflow(project: str) -> tuple[str, dict[str, Any]]:
+    """Return the file's path in the project and its content; both empty if there is none."""
+    for place in WORKFLOW_PLACES:
+        path = places.resolve_inside(project, place) if project else ""
+        state = scan.parse_object(places.read_small(path)) if path else {}
+        if state:
+            return place, state
+    return "", {}
+
+
+def workflow_lines(state: Mapping[str, Any]) -> list[str]:
+    """Return one line for each value, and for each item of a list: specs are quoted as they are."""
+    found = [
+        f"{key}: {one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}"
+        for key, value in state.items()
+        for one in (value if isinstance(value, list) else [value])
+        if one not in (None, "", [], {})
+    ]
+    return [flat(line, LINE_CHARS) for line in found[:MOST_WORKFLOW_LINES]]

@@ -1,29 +1,45 @@
-"""The Markdown file of a checkpoint: front matter, then sections of items; written, and parsed
-strictly, because the format is ours.
+"""A checkpoint as a value, and as a Markdown file: front matter, then sections of items; written,
+and parsed strictly, because the format is ours.
 
 Each line's first characters say what it is: `## ` a heading, `- ` an item, two blanks the next
 line of the same item, one in brackets a required section without content. So no text in an item
 can pass for structure, and no body line begins with `content_hash:`, which makes the hash checkable
-by hand:
-`grep -av '^content_hash:' FILE | sha256sum`.
+by hand: `grep -av '^content_hash:' FILE | sha256sum`.
+
+The front matter is a strict subset of YAML, `key: value` with a JSON string, a whole number, `true`
+or `false`, so that any YAML reader can read it and we need none: the import of PyYAML alone costs
+3.4 times an interpreter's start, and a hook writes this.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from holdfast.checkpoint import front_matter
-from holdfast.checkpoint.document import TRIGGERS, VERSION, Document
-from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.files.folders import digest
+from holdfast.redact import redact, redact_each
 from holdfast.text import timestamps
-from holdfast.text.fence import escape, unescape
+from holdfast.text.fence import acting, escape, unescape
+from holdfast.wire.errors import HoldfastError
 
+VERSION = 1
+TRIGGERS = ("auto", "manual", "guard", "monitor", "watcher", "batch", "session-end")
+REQUIRED = ("What Changed", "Why Changed", "Active Issues", "Key Decisions", "Next Steps")
+SUMMARY_CHARACTERS = 160
+# The fields of the front matter that a document has under the same name.
+_SAME = "trigger project session_id agent_id iteration parent summary state_hash"
+SAME = tuple(_SAME.split())
+FIELDS = ("version", "created", *SAME, "verified")
+HASH = "content_hash"
+PART = "front matter"
 # An empty section says what was looked for. "(none)", as earlier releases wrote it, was read as
 # "no problem is open" and "nothing was decided", and was wrong in half of ten sessions.
 NONE = "(none)"
@@ -34,14 +50,111 @@ EMPTY = {
     "Key Decisions": "(no answer to a question; decisions in plain words stand under Why Changed)",
     "Next Steps": "(no task list, plan or last message was seen)",
 }
+LARGEST_BYTES = 1 << 20
+GONE = "it is not there"
+_FENCE = b"---\n"
+
+Sections = Mapping[str, Sequence[str]]
+Value = str | int | bool
+
+
+class CheckpointNotSaved(HoldfastError):
+    """Neither the project nor our own folder took the checkpoint."""
+
+    exit_code = 4
+    hint = "make the project or HOLDFAST_HOME writable and free some space; earlier ones are safe"
+
+
+class DamagedCheckpoint(HoldfastError):
+    """The file is not a valid checkpoint; `part` says which part is wrong."""
+
+    hint = "`holdfast verify` says what is wrong with it"
+
+    def __init__(self, part: str, words: str) -> None:
+        super().__init__(f"{part}: {words}")
+        self.part, self.words = part, words
+
+
+class Document(msgspec.Struct, frozen=True):
+    """Items are plain texts without a bullet; they may hold any character and any number of
+    lines."""
+
+    created: datetime
+    trigger: str
+    project: str
+    session_id: str
+    agent_id: str = ""
+    iteration: int = 0  # 0: `keep` continues the count of the parent
+    parent: str = ""
+    summary: str = ""  # one line for lists; empty: taken from the snapshot or the sections
+    sections: Sections = {}
+    snapshot: Mapping[str, Any] = {}
+    state_hash: str = ""  # of the facts it was made from; empty: of the sections
+    is_complete: bool = True  # False: the transcript was not read to its end
+
+
+def normalize(document: Document) -> Document:
+    """Fill in every field that the caller left out. Normalizing twice changes nothing more."""
+    if document.trigger not in TRIGGERS:
+        raise ValueError(f"no such trigger: {document.trigger}")
+    given = {name: list(items) for name, items in document.sections.items()}
+    sections = {name: items for name, items in given.items() if items or name in REQUIRED}
+    sections |= {name: [] for name in REQUIRED if name not in sections}
+    return replace(
+        document,
+        created=to_second(document.created),
+        sections=sections,
+        summary=document.summary or summary_of(sections, document.snapshot),
+        state_hash=document.state_hash or hash_of(sections),
+    )
+
+
+def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
+    """Return one line: the snapshot's own summary, else the first next step."""
+    names = ("Next Steps", "What Changed", "Active Issues", "Key Decisions")
+    firsts = (item for name in names for item in list(sections[name])[:1])
+    lines = (
+        " ".join(str(first).split()) for first in (snapshot.get("context_summary", ""), *firsts)
+    )
+    text = next(filter(None, lines), "")
+    return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1]}…"
+
+
+def hash_of(facts: object) -> str:
+    """Return the hash of the facts. The same facts in the same order have the same hash at any
+    time."""
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return digest(text.encode())
+
+
+def to_second(moment: datetime) -> datetime:
+    """UTC to the second, as in the file's name; a time without a zone counts as UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).replace(microsecond=0)
+
+
+def clean_document(document: Document) -> Document:
+    """Remove secrets from every text before anything reaches the disk."""
+    return replace(
+        document,
+        session_id=redact(document.session_id),
+        agent_id=redact(document.agent_id),
+        summary=redact(document.summary),
+        sections=redact_each(document.sections),
+        snapshot=redact_each(document.snapshot),
+    )
+
+
+def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:
+    return replace(document, snapshot=snapshot)
 
 
 def render(document: Document) -> bytes:
     """Return the whole file of a normalized document, with its own hash."""
-    head = front_matter.write(_front(document))
+    head = _write_front(_front(document))
     tail = "---\n" + body(document)
     stated = content_hash(f"---\n{head}".encode(), tail.encode())
-    return f"---\n{head}{front_matter.HASH}: {front_matter.quote(stated)}\n{tail}".encode()
+    return f"---\n{head}{HASH}: {quote(stated)}\n{tail}".encode()
 
 
 def content_hash(before: bytes, after: bytes) -> str:
@@ -64,16 +177,29 @@ def _item(text: str) -> str:
     return "- " + escape(text).replace("\n", "\n  ") + "\n"
 
 
-def _front(document: Document) -> dict[str, front_matter.Value]:
-    same = {name: getattr(document, name) for name in front_matter.SAME}
+def _front(document: Document) -> dict[str, Value]:
+    same = {name: getattr(document, name) for name in SAME}
     # `verified` is already in the draft: a file gets its final name only after it was read back.
     own = {"version": VERSION, "created": timestamps.to_iso(document.created)}
     return {**own, **same, "verified": document.is_complete}
 
 
-LARGEST_BYTES = 1 << 20
-GONE = "it is not there"
-_FENCE = b"---\n"
+def _write_front(values: Mapping[str, Value]) -> str:
+    return "".join(f"{name}: {_write_value(values[name])}\n" for name in FIELDS)
+
+
+def _write_value(value: Value) -> str:
+    return quote(value) if isinstance(value, str) else json.dumps(value)
+
+
+def quote(text: str) -> str:
+    """Return a JSON string that means the same in YAML. Characters past U+FFFF are not escaped:
+    JSON writes them as two halves, which YAML would read as two characters."""
+    found = json.dumps(text, ensure_ascii=False)
+    for character in set(acting(found)):
+        if character <= "\uffff":
+            found = found.replace(character, f"\\u{ord(character):04x}")
+    return found
 
 
 class ParsedCheckpoint(msgspec.Struct, frozen=True):
@@ -112,10 +238,10 @@ def load(path: str) -> bytes:
 def parse(data: bytes) -> ParsedCheckpoint:
     """Return the document in a file (without its snapshot), and whether it is unchanged."""
     before, stated, after = _split(data)
-    lines = _text(before[len(_FENCE) :] + stated, front_matter.PART).split("\n")[:-1]
-    values = front_matter.read(lines)
+    lines = _text(before[len(_FENCE) :] + stated, PART).split("\n")[:-1]
+    values = read_front(lines)
     document = _document(values, _sections(_text(after[len(_FENCE) :], "sections")))
-    hash_in_file = str(values[front_matter.HASH])
+    hash_in_file = str(values[HASH])
     return ParsedCheckpoint(document, hash_in_file, hash_in_file == content_hash(before, after))
 
 
@@ -125,13 +251,13 @@ def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
     if not data:
         raise DamagedCheckpoint("file", "empty")
     end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1
-    at = data.rfind(b"\n" + front_matter.HASH.encode() + b": ", 0, max(end, 0)) + 1
+    at = data.rfind(b"\n" + HASH.encode() + b": ", 0, max(end, 0)) + 1
     if not data.startswith(_FENCE) or not end:
         raise DamagedCheckpoint(
-            front_matter.PART, "missing: the file does not begin with lines between two `---`"
+            PART, "missing: the file does not begin with lines between two `---`"
         )
     if not at or data.find(b"\n", at) != end - 1:
-        raise DamagedCheckpoint(front_matter.PART, f"{front_matter.HASH} is not its last line")
+        raise DamagedCheckpoint(PART, f"{HASH} is not its last line")
     return data[:at], data[at:end], data[end:]
 
 
@@ -144,14 +270,14 @@ def _text(data: bytes, part: str) -> str:
 
 def _document(values: dict[str, object], sections: dict[str, list[str]]) -> Document:
     if values["trigger"] not in TRIGGERS:
-        raise DamagedCheckpoint(front_matter.PART, f"trigger is {values['trigger']!r}")
+        raise DamagedCheckpoint(PART, f"trigger is {values['trigger']!r}")
     try:
         created = timestamps.from_iso(str(values["created"]))
-        same = {name: values[name] for name in front_matter.SAME}
+        same = {name: values[name] for name in SAME}
         given = {**same, "created": created, "sections": sections}
         return msgspec.convert({**given, "is_complete": values["verified"]}, Document)
     except (msgspec.ValidationError, ValueError) as error:
-        raise DamagedCheckpoint(front_matter.PART, str(error)) from None
+        raise DamagedCheckpoint(PART, str(error)) from None
 
 
 def _sections(text: str) -> dict[str, list[str]]:
@@ -186,3 +312,22 @@ def _items(text: str, name: str) -> list[str]:
         else:
             raise DamagedCheckpoint("sections", f"not understood in {name[:60]!r}: {line[:60]!r}")
     return [unescape("\n".join(lines)) for lines in items]
+
+
+def read_front(lines: list[str]) -> dict[str, object]:
+    """Read exactly the known fields, each once; the error names a newer version."""
+    values: dict[str, object] = {}
+    for line in lines:
+        name, colon, text = line.partition(": ")
+        if not colon or name in values:
+            raise DamagedCheckpoint(PART, f"not understood: {line[:60]!r}")
+        try:
+            values[name] = json.loads(text)
+        except (ValueError, RecursionError):
+            raise DamagedCheckpoint(PART, f"{name} has an invalid value: {text[:60]!r}") from None
+    version = values.get("version")
+    if type(version) is int and version > VERSION:
+        raise DamagedCheckpoint(PART, f"version {version} was written by a newer Holdfast")
+    if odd := sorted(values.keys() ^ {*FIELDS, HASH}):
+        raise DamagedCheckpoint(PART, f"missing or unknown: {odd[0][:60]!r}")
+    return values

@@ -7,9 +7,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from holdfast.checkpoint import checkpoint_file
-from holdfast.checkpoint.document import REQUIRED
-from holdfast.checkpoint.errors import DamagedCheckpoint
-from holdfast.checkpoint.front_matter import SAME
+from holdfast.checkpoint.checkpoint_file import REQUIRED, SAME, DamagedCheckpoint
 from holdfast.files.folders import names_in
 from holdfast.text import timestamps
 from holdfast.text.timestamps import id_of, number

@@ -1,25 +1,50 @@
-"""Find a checkpoint: the newest of a project, or the one that a word names."""
+"""Find a checkpoint: the newest of a project, or the one that a word names; those before it in its
+window; and what changed between two."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from holdfast.checkpoint import index, lineage
+import msgspec
+
+from holdfast.checkpoint import index
+from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint, Document
 from holdfast.checkpoint.entry import CheckpointEntry, from_file
-from holdfast.checkpoint.errors import (
-    DamagedCheckpoint,
-    FirstOfSession,
-    NoCheckpoint,
-    UnclearCheckpoint,
-)
 from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.text import timestamps
+from holdfast.wire.errors import HoldfastError
 
 FRESH = timedelta(hours=24)
 LATEST, PREVIOUS = "latest", "previous"
 MOST_NAMED = 5  # checkpoints that a word may mean
+
+
+class NoCheckpoint(HoldfastError):
+    """No checkpoint matches the request."""
+
+    hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
+
+
+class FirstOfSession(NoCheckpoint):
+    """There is no earlier checkpoint to compare with."""
+
+    hint = "name two: holdfast diff OLDER NEWER; `holdfast resume` lists them"
+
+
+class UnclearCheckpoint(HoldfastError):
+    """More than one checkpoint matches."""
+
+    exit_code = 2
+    hint = "name the file instead"
+
+
+class SectionChange(msgspec.Struct, frozen=True):
+    heading: str
+    added: list[str]
+    removed: list[str]
 
 
 def newest(
@@ -87,7 +112,7 @@ def newest_with_parent(
     here = sort_entries(index.of_project(project))
     found = [one for one in here if session_id and one.session_id == session_id] or here
     newest = _first([one for one in found if not one.agent_id] or found, project)
-    parent = next(iter(lineage.trace(newest, here)[1:]), None)
+    parent = next(iter(trace(newest, here)[1:]), None)
     if parent is None:
         raise FirstOfSession(f"{newest.id} is the only checkpoint of session {newest.session_id}")
     return parent, newest
@@ -116,7 +141,7 @@ def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
 
 def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
     """Return the one before it in its window, else in the list."""
-    found = [*lineage.trace(latest, here)[1:], *here[1:]]
+    found = [*trace(latest, here)[1:], *here[1:]]
     if not found:
         raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
     return found[0]
@@ -131,3 +156,31 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
             paths += f"\n  … {len(fits) - MOST_NAMED:,} more"
         raise UnclearCheckpoint(f"{word} matches {len(fits)} checkpoints:\n  {paths}")
     return fits[0] if fits else None
+
+
+def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
+    """Return this one and those before it in its window that are left, the newest first."""
+    window = entry.project, entry.session_id, entry.agent_id
+    same = [one for one in entries if (one.project, one.session_id, one.agent_id) == window]
+    earlier = [one for one in same if one.iteration < entry.iteration]
+    return [entry, *sorted(earlier, key=lambda one: (one.iteration, *one.rank), reverse=True)]
+
+
+def compare(older: Document, newer: Document) -> list[SectionChange]:
+    """Return the items added and removed in each section, in order; unchanged sections are left
+    out."""
+    before, after = older.sections, newer.sections
+    changes = (
+        SectionChange(
+            name,
+            items_beyond(after.get(name, ()), before.get(name, ())),
+            items_beyond(before.get(name, ()), after.get(name, ())),
+        )
+        for name in dict.fromkeys([*after, *before])
+    )
+    return [change for change in changes if change.added or change.removed]
+
+
+def items_beyond(items: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the items of one list that the other lacks, counting repeated ones."""
+    return list((Counter(items) - Counter(others)).elements())

@@ -5,28 +5,39 @@ read from its file, and a broken or deleted index is made again from the folders
 name.
 
 Each line is one entry.
+
+Beside it, `made.txt` lists the content hashes of the checkpoints that this machine made. A
+repository can hold a checkpoint that verifies, made by anyone. What Holdfast does by itself (offer
+one at the start of a session, remove old ones) it does only with those in this list; `rebuild`
+makes the index again from the files and never adds to the list.
 """
 
 import json
+import os
 import time
 from collections.abc import Iterable
 
 import msgspec
 
-from holdfast.checkpoint import provenance
 from holdfast.checkpoint.entry import CheckpointEntry, readable_in, reconcile
-from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.files import atomic, folders, lock
 from holdfast.text import timestamps
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 
 VERSION = "1.0"
-LARGEST_BYTES = 16 << 20
-NAME = "index.json"
+LARGEST_BYTES = 16 << 20  # of each; 250,000 hashes
+NAME, OWN_NAME = "index.json", "made.txt"
 
 
 class BrokenIndex(Exception):
     """The index is missing or not ours; it has to be rebuilt."""
+
+
+class NewerCheckpointIndex(HoldfastError):
+    """A newer Holdfast wrote the index, so it is not overwritten."""
+
+    hint = "upgrade Holdfast; checkpoints themselves can still be named by file"
 
 
 def path() -> str:
@@ -84,7 +95,7 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     inside = folders.readable(project)
     here = [one for one in load_or_empty() if project == one.project or one.folder in inside]
     here = reconcile(here, inside)
-    return sorted(here if foreign else provenance.own_entries(here), key=lambda entry: entry.rank)
+    return sorted(here if foreign else own_entries(here), key=lambda entry: entry.rank)
 
 
 def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS) -> list[str]:
@@ -157,3 +168,51 @@ def _read(name: str) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def own_path() -> str:
+    return f"{folders.root()}/{OWN_NAME}"
+
+
+def record_own(content_hash: str) -> str:
+    """Record on disk that this machine makes this checkpoint, before the file gets its name. Return
+    why nothing could be recorded, or an empty text: a checkpoint matters more than its record."""
+    try:
+        with folders.enter(folders.home_folder()):  # makes it, and refuses a link in its place
+            places.append(own_path(), f"{content_hash}\n".encode())
+        fd = places.open_regular(own_path())
+        try:
+            places.flush_to_disk(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        return f"not noted as made on this machine: {error.strerror or error}"
+    return ""
+
+
+def own_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
+    """Return the entries of checkpoints made on this machine."""
+    noted = own_hashes() or ()
+    return [entry for entry in entries if entry.content_hash in noted]
+
+
+def is_own(entry: CheckpointEntry) -> bool:
+    return bool(own_entries([entry]))
+
+
+def why_not_own(entry: CheckpointEntry) -> str:
+    """Say why a checkpoint does not count as made on this machine; empty if it does."""
+    if is_own(entry):
+        return ""
+    if own_hashes() is None:
+        return "who made it is unknown: Holdfast's list of its own checkpoints is missing"
+    return "not made on this machine"
+
+
+def own_hashes() -> frozenset[str] | None:
+    """Return the recorded hashes; None without a list."""
+    if not os.path.lexists(own_path()):
+        return None
+    return frozenset(
+        places.read_small(own_path(), LARGEST_BYTES).decode("ascii", "replace").split()
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.checkpoint import index, provenance, snapshot
+from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import CheckpointEntry, files_in
 from holdfast.checkpoint.verify import verify
 from holdfast.files import atomic, folders
@@ -169,5 +169,5 @@ def _why(folder: str, name: str) -> str:
     report = verify(path)
     if not report.ok or report.entry is None:
         return f"{name} is CHANGED: not what was saved"
-    why = provenance.why_not_own(report.entry)
+    why = index.why_not_own(report.entry)
     return f"{name}: {why}" if why else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.files import atomic, folders
 from holdfast.text import timestamps
 from holdfast.wire import places

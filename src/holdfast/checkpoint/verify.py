@@ -1,5 +1,5 @@
 """Check that a checkpoint is what was saved: file, front matter, required sections, content hash,
-index entry.
+index entry. And rebuild the index from the files.
 
 A complete file without an entry in the index is not damaged: the index can be rebuilt from the
 files. That, and who made the file, are notes beside the verdict.
@@ -8,14 +8,15 @@ files. That, and who made the file, are notes beside the verdict.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import checkpoint_file, index, provenance
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint import checkpoint_file, index
+from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, DamagedCheckpoint, Document
 from holdfast.checkpoint.entry import CheckpointEntry, CheckpointFinding, find_faults, from_parsed
-from holdfast.checkpoint.errors import DamagedCheckpoint
+from holdfast.files import folders, lock
 
 
 class VerifyReport(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
             words = "the entry has another hash: the file was replaced"
             findings.append(CheckpointFinding("index", words))
         missing = "" if row is not None else index.why_missing()
-        notes = tuple(filter(None, (missing, provenance.why_not_own(entry))))
+        notes = tuple(filter(None, (missing, index.why_not_own(entry))))
     return VerifyReport(path, tuple(findings), found.document, found.content_hash, notes, entry)
 
 
@@ -67,3 +68,35 @@ def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
     known = [entry.path for entry in entries]
     paths = [*index.known_files(also, known), *known]
     return [verify(path, entries) for path in dict.fromkeys(paths)]
+
+
+class RebuiltIndex(msgspec.Struct, frozen=True):
+    entries: list[CheckpointEntry]
+    damaged: list[VerifyReport]  # files with a final name that do not verify
+    added: list[str]  # paths that were not in the index
+    dropped: list[str]  # paths in the index whose file is gone
+    projects: list[str]
+    foreign: list[str]  # paths of those that this machine did not make
+
+
+def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
+    """Read every checkpoint of every known or given project, and write a new index."""
+    with lock.hold(folders.home_folder(), patience=10.0) as ours:
+        if not ours:
+            raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")
+        before = set[str]()
+        with suppress(index.BrokenIndex):
+            before = {one.path for one in index.load()}
+        reports = [verify(path) for path in index.known_files(also, before)]
+        entries = [report.entry for report in reports if report.entry is not None]
+        index.save(entries)
+    after = {entry.path for entry in entries}
+    own = {entry.path for entry in index.own_entries(entries)}
+    return RebuiltIndex(
+        entries,
+        damaged=[report for report in reports if not report.ok],
+        added=sorted(after - before),
+        dropped=sorted(before - after),
+        projects=sorted({entry.project for entry in entries}),
+        foreign=sorted(after - own),
+    )

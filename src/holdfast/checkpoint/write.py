@@ -14,11 +14,16 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import index, lineage, provenance, snapshot, verify
-from holdfast.checkpoint.checkpoint_file import LARGEST_BYTES, parse, render
-from holdfast.checkpoint.document import Document, normalize
+from holdfast.checkpoint import index, snapshot, verify
+from holdfast.checkpoint.checkpoint_file import (
+    LARGEST_BYTES,
+    CheckpointNotSaved,
+    Document,
+    normalize,
+    parse,
+    render,
+)
 from holdfast.checkpoint.entry import CheckpointEntry, newest_of
-from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.files import atomic, folders, lock
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.files.folders import FolderPlace
@@ -43,7 +48,7 @@ def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCh
     document = normalize(replace(document, project=folders.resolve(document.project)))
     with lock.hold(folders.home_folder(document.project), patience):
         known = _window(document)
-        kept = _twin(document, known) or _write_document(lineage.extend(document, known))
+        kept = _twin(document, known) or _write_document(_extend(document, known))
         notes = [*kept.notes, *_snapshot_saved(kept, document)]
     if not kept.reused or kept.path not in {one.path for one in index.load_or_empty()}:
         notes += index.refresh(document.project, new=kept.path, patience=patience)
@@ -68,6 +73,18 @@ def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint |
     return SavedCheckpoint(last.id, last.path, report.document, report.content_hash, reused=True)
 
 
+def _extend(document: Document, entries: list[CheckpointEntry]) -> Document:
+    """Continue the count of the window's newest checkpoint; values that the caller set stay."""
+    last = newest_of(entries, document.session_id, document.agent_id)
+    if last is None:
+        return replace(document, iteration=document.iteration or 1)
+    return replace(
+        document,
+        iteration=document.iteration or last.iteration + 1,
+        parent=document.parent or last.id,
+    )
+
+
 def _write_document(document: Document) -> SavedCheckpoint:
     """Write into the project if possible, else into our own folder; the reason for each refusal
     is returned."""
@@ -75,7 +92,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"no checkpoint was saved: {len(data):,} bytes are too many")
     content_hash = parse(data).content_hash
-    trouble = provenance.record(content_hash)
+    trouble = index.record_own(content_hash)
     reasons: list[str] = []
     for place in folders.candidates(document.project):
         reasons += [place.why] if place.why else []
@@ -86,7 +103,7 @@ def _write_document(document: Document) -> SavedCheckpoint:
             continue
         path = f"{place.path}/{checkpoint_id}.md"
         if trouble:  # it may have passed; a checkpoint that is not noted is never offered
-            trouble = provenance.record(content_hash)
+            trouble = index.record_own(content_hash)
         elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
         return SavedCheckpoint(
             checkpoint_id, path, document, content_hash, why_elsewhere=elsewhere, notes=notes

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.checkpoint import checkpoint_file, find, index, lineage
+from holdfast.checkpoint import checkpoint_file, find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.write import SavedCheckpoint
@@ -193,7 +193,7 @@ def diff(older: str | None, newer: str | None, as_json: bool) -> None:
         before, after = (find.find_by_name(name, where) for name in (older, newer or find.LATEST))
     if newer is None and before.path == after.path:
         raise click.UsageError(f"{before.id} is the newest checkpoint: name an older one")
-    changes = lineage.compare(
+    changes = find.compare(
         *(checkpoint_file.read(entry.path).document for entry in (before, after))
     )
     if as_json:
@@ -225,7 +225,7 @@ def _window(entry: CheckpointEntry) -> str:
 
 
 def _plain_changes(
-    before: CheckpointEntry, after: CheckpointEntry, changes: list[lineage.SectionChange]
+    before: CheckpointEntry, after: CheckpointEntry, changes: list[find.SectionChange]
 ) -> dict[str, object]:
     return {
         "older": before.path,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.checkpoint import index, provenance
-from holdfast.checkpoint import rebuild as rebuilding
+from holdfast.checkpoint import index
+from holdfast.checkpoint import verify as rebuilding
 from holdfast.cli.checkpoint import show_reports
 from holdfast.cli.options import DATABASE
 from holdfast.cli.terminal import say, working
@@ -169,7 +169,7 @@ def _show_checkpoints(rebuilt: rebuilding.RebuiltIndex) -> None:
     checkpoints = counted(len(rebuilt.entries), "checkpoint")
     say(f"{index.path()}: {checkpoints} of {counted(len(rebuilt.projects), 'project')}")
     unknown = "maker unknown, as the list of our own checkpoints is missing"
-    foreign = unknown if provenance.hashes() is None else "not made on this machine"
+    foreign = unknown if index.own_hashes() is None else "not made on this machine"
     changes = {"added": rebuilt.added, "dropped": rebuilt.dropped, foreign: rebuilt.foreign}
     for label, names in changes.items():
         for name in names:

@@ -14,11 +14,12 @@ import click
 from holdfast.archive import transcripts as archive
 from holdfast.archive.transcripts import ArchivedSession
 from holdfast.brief import checkpoint_brief
+from holdfast.brief.checkpoint_brief import Changed
 from holdfast.brief.compose import NOTICE
-from holdfast.checkpoint import checkpoint_file, find, index, lineage, provenance, snapshot
+from holdfast.checkpoint import checkpoint_file, find, index, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import Changed, NoCheckpoint
+from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import age, say
@@ -138,7 +139,7 @@ def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
         return
     body = checkpoint_brief.sections(entry, anyway=True)
     if as_text:
-        holds = entry.verified and provenance.is_own(entry)
+        holds = entry.verified and index.is_own(entry)
         notice = NOTICE if holds else fence.REFERENCE
         click.echo(fence.opening(checkpoint_brief.origin(entry), notice))
         click.echo(fence.clean(redact(body)), nl=False)
@@ -151,11 +152,11 @@ def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
 
 def _row(entry: CheckpointEntry) -> dict[str, object]:
     values: dict[str, object] = json.loads(entry.line())
-    return {**values, "made_here": provenance.is_own(entry)}
+    return {**values, "made_here": index.is_own(entry)}
 
 
 def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
-    line = lineage.trace(entry, index.of_project(entry.project))
+    line = find.trace(entry, index.of_project(entry.project))
     since = " ← ".join(parent.id for parent in line[1:6]) or "none"
     return [
         ("checkpoint", entry.id),
@@ -192,7 +193,7 @@ def describe_triggers(listed: Container[str]) -> str:
 def _print_table(entries: list[CheckpointEntry], with_project: bool) -> None:
     """Print a line for each checkpoint. The session is named only if there are several, the project
     only on request. Those that were not made here are marked."""
-    own = {entry.path for entry in provenance.own_entries(entries)}
+    own = {entry.path for entry in index.own_entries(entries)}
     several = len({(entry.session_id, entry.agent_id) for entry in entries}) > 1
     projects = _project_names(entries)
     width = shutil.get_terminal_size((120, 24)).columns
@@ -223,7 +224,7 @@ def _age(entry: CheckpointEntry) -> str:
 
 
 def _marks(entry: CheckpointEntry, own: bool) -> str:
-    unknown = "UNKNOWN " if provenance.hashes() is None else "FOREIGN "
+    unknown = "UNKNOWN " if index.own_hashes() is None else "FOREIGN "
     return ("" if entry.verified else "NOT VERIFIED ") + ("" if own else unknown)
 
 

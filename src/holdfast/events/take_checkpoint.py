@@ -13,9 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.checkpoint import added, workflow_state
-from holdfast.checkpoint.document import Document, clean_document, with_snapshot
-from holdfast.checkpoint.errors import CheckpointNotSaved
+from holdfast.checkpoint import added
+from holdfast.checkpoint.checkpoint_file import (
+    CheckpointNotSaved,
+    Document,
+    clean_document,
+    with_snapshot,
+)
 from holdfast.checkpoint.room import ROOM_CHARS, first, size
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
@@ -139,10 +143,10 @@ def tidy(state: State, now_ms: int) -> None:
 
 def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """The state of a workflow that a tool keeps in the project, as sections and snapshot."""
-    place, state = workflow_state.read(project)
-    if not (lines := workflow_state.lines(state)):
+    place, state = added.read_workflow(project)
+    if not (lines := added.workflow_lines(state)):
         return {}, {}
-    return {workflow_state.SECTION: [f"{place}: {lines[0]}", *lines[1:]]}, {"workflow_state": state}
+    return {added.WORKFLOW: [f"{place}: {lines[0]}", *lines[1:]]}, {"workflow_state": state}
 
 
 def _content(

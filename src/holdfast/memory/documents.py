@@ -108,7 +108,7 @@ def _checkpoint_files(project: str) -> list[str]:
 
 def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
     from holdfast.checkpoint import checkpoint_file, index
-    from holdfast.checkpoint.errors import DamagedCheckpoint
+    from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint
     from holdfast.text import timestamps
 
     known = {one.path for one in index.of_project(project)}

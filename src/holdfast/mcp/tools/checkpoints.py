@@ -9,10 +9,10 @@ from holdfast.archive import transcripts
 from holdfast.archive.transcripts import NoArchivedTranscript
 from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import NOTICE
-from holdfast.checkpoint import added, find, index, provenance
+from holdfast.checkpoint import added, find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import NoCheckpoint
+from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.client.memory_folder import slug
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.mcp import client_session
@@ -102,5 +102,5 @@ def _checkpoint_row(entry: CheckpointEntry) -> dict[str, object]:
     fields = ("id", "created", "trigger", "verified", "summary", "session_id")
     return {
         **{name: getattr(entry, name) for name in fields},
-        "made_here": provenance.is_own(entry),
+        "made_here": index.is_own(entry),
     }

@@ -10,10 +10,9 @@ from fastapi import Path, Query, Response
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
 from holdfast.api.responses import CONFLICT, ApiAnswer, Paged, Router, paging, respond
 from holdfast.api.routes.machine.files import local_window, read_files
-from holdfast.checkpoint import checkpoint_file, find, index, lineage, snapshot, verify
-from holdfast.checkpoint.document import Document
+from holdfast.checkpoint import checkpoint_file, find, index, snapshot, verify
+from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, DamagedCheckpoint, Document
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
 from holdfast.events import take_checkpoint
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
@@ -127,7 +126,7 @@ async def diff(
         if older is not None:
             ends = [_find_entry(older, project_id, entries), after]
         else:
-            ends = lineage.trace(after, entries)[:2][::-1]
+            ends = find.trace(after, entries)[:2][::-1]
         sections = _sections([_document(end) for end in ends])
         before = _row(ends[0]) if len(ends) > 1 else None
         return {"older": before, "newer": _row(after), "sections": sections}
@@ -204,9 +203,9 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
     sections = []
     for heading in dict.fromkeys([*newer, *older]):
         before, after = older.get(heading, ()), newer.get(heading, ())
-        added = lineage.items_beyond(after, before)
-        removed = lineage.items_beyond(before, after)
-        same = lineage.items_beyond(after, added)
+        added = find.items_beyond(after, before)
+        removed = find.items_beyond(before, after)
+        same = find.items_beyond(after, added)
         section = {"heading": heading, "added": added, "removed": removed, "unchanged": same}
         sections.append(section)
     return sections
