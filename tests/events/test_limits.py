@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.memory.errors import NotFound
+from holdfast.memory.expand import NotFound
 from tests.builders import (
     a_boundary,
     a_microcompaction,

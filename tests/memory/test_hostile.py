@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.memory import engines, locations
-from holdfast.memory.errors import NotFound
-from holdfast.memory.expand import expand
+from holdfast.memory.expand import NotFound, expand
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import rebuild, sync_project
 from tests.memory.transcripts import a_session

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from holdfast.memory.worker import Worker
+from holdfast.memory.onnx import Worker
 from tests.waiting import until
 
 if TYPE_CHECKING:

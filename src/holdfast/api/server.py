@@ -36,7 +36,7 @@ from holdfast.hub.ingest.background import Warm
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory import embedders, sessions
-from holdfast.memory.background import Filler
+from holdfast.memory.sync import Filler
 from holdfast.watcher.loop import Watcher
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError

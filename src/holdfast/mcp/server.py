@@ -267,7 +267,7 @@ def wait_for_client_end(parent: int, output: int) -> None:
 
 
 if TYPE_CHECKING:
-    from holdfast.memory.background import Filler
+    from holdfast.memory.sync import Filler
     from holdfast.watcher.loop import Watcher
 
 START_DELAY_SECONDS = 3.0  # the start of a session should not compete with it
@@ -301,7 +301,7 @@ class BackgroundWork:
     def _run(self) -> None:
         if self._stopping.wait(START_DELAY_SECONDS):
             return
-        from holdfast.memory.background import Filler
+        from holdfast.memory.sync import Filler
         from holdfast.watcher.loop import Watcher
 
         self._watcher = Watcher(client_session.open_existing, inside="mcp")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.files.folders import digest, key, names_in
-from holdfast.memory import engines, locations, sqlite_file
+from holdfast.memory import engines, locations, sqlite_index
 from holdfast.memory.item import (
     CHECKPOINT,
     FOREIGN,
@@ -247,7 +247,7 @@ def _read_messages(project: str, _state: str, _give_up: float) -> SourceRead:
 
 def _ask_file(query: str, values: dict[str, Any]) -> list[Any]:
     """Ask the file itself: SQLAlchemy takes 27 times as long to import as a bare start."""
-    with closing(sqlite_file.to_read(_database(), 1.0)) as connection:
+    with closing(sqlite_index.to_read(_database(), 1.0)) as connection:
         try:
             return connection.execute(query, values).fetchall()
         except sqlite3.Error as error:  # old, locked or damaged: the rest can still be searched

@@ -84,7 +84,7 @@ def run_apart() -> None:
 def _open(word: str, model: str, key: str) -> Embedder:
     if _apart.is_set() and word != OFF and not word.startswith(("http://", "https://")):
         with suppress(ImportError):  # `open_embedder` reports what is missing
-            from holdfast.memory.worker import Worker
+            from holdfast.memory.onnx import Worker
 
             return Worker(word)
     return open_embedder(word, model, key)

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.memory import locations, sqlite_file
-from holdfast.memory.errors import OfIndex
-from holdfast.memory.index import Index
+from holdfast.memory import locations, sqlite_index
+from holdfast.memory.index import Index, UnusableIndex
 from holdfast.memory.sqlite_index import Embedded
 
 if TYPE_CHECKING:
@@ -87,10 +86,10 @@ def other_indexes(project: str, notes: list[str]) -> Iterator[Index]:
         return
     for path in locations.index_files():
         try:
-            other = sqlite_file.project_of(path)
+            other = sqlite_index.project_of(path)
             if other != project and locations.index_file(other) == path:
                 yield local(other)
-        except OfIndex as error:
+        except UnusableIndex as error:
             notes.append(f"left out: {error}")
 
 
@@ -101,7 +100,7 @@ def set_aside(project: str) -> str:
         _, held = _open.pop(path, (0, None))
     if held is not None:  # only this one: other indexes of this process are in use
         held.close()
-    return sqlite_file.set_aside(path)
+    return sqlite_index.set_aside(path)
 
 
 def release() -> None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.archive import outputs, transcripts
 from holdfast.memory import engines, locations, sessions
-from holdfast.memory.errors import FitsSeveral, Forgotten, NotFound, OfIndex
-from holdfast.memory.index import Index
+from holdfast.memory.index import Index, UnusableIndex
 from holdfast.memory.item import PAGE_CHARS, SEGMENT, TURN, Item
 from holdfast.memory.sync import SYNC_SECONDS, sync_project
 from holdfast.redact import redact
@@ -30,6 +29,29 @@ T = TypeVar("T")
 MOST_CHARS = 2_000_000  # of the turns; of one output a tenth
 FENCE_CHARS = 400
 MOST_TRANSCRIPTS = 20  # searched for one tool result
+
+
+class NotFound(HoldfastError):
+    """No item has this id."""
+
+    exit_code = 1
+    hint = "holdfast search QUERY lists ids; what was deleted at its source is gone here too"
+
+
+class Forgotten(NotFound):
+    """The turn is unknown, or was removed together with its transcript."""
+
+    hint = (
+        "turns are forgotten with their transcript, once it is deleted; segments, decisions and "
+        "checkpoints made of them stay: holdfast search finds those"
+    )
+
+
+class FitsSeveral(HoldfastError):
+    """The word is the start of more than one id."""
+
+    exit_code = 2
+    hint = "write more of its characters"
 
 
 class FullText(NamedTuple):
@@ -138,7 +160,7 @@ def _ask_indexes(ask: Callable[[Index], T | None], project: str, notes: list[str
     for index in _indexes(project, notes):
         try:
             found = ask(index)
-        except OfIndex as error:
+        except UnusableIndex as error:
             notes.append(f"left out: {error}")
             continue
         if found:
@@ -150,7 +172,7 @@ def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
     if locations.stamp(locations.index_file(project)):
         try:
             own = engines.open_index(project)
-        except OfIndex as error:  # the next search rebuilds it, with a note
+        except UnusableIndex as error:  # the next search rebuilds it, with a note
             notes.append(f"left out: {error}")
         else:
             yield own

@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from holdfast.memory.errors import DamagedIndex
 from holdfast.memory.item import ALL, POSITIONS, Item, Span
 from holdfast.memory.words import Query
+from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.memory.vector import Kept
@@ -24,6 +24,44 @@ COLUMNS = (
 )
 Scores = dict[int, float]  # by place
 T = TypeVar("T")
+
+
+class UnusableIndex(HoldfastError):
+    """An index cannot be used, for example for want of permissions; `path` says which."""
+
+    exit_code = 5
+    hint = "HOLDFAST_HOME names another folder; holdfast doctor looks at this one"
+
+    def __init__(self, words: str, path: str = "") -> None:
+        super().__init__(words)
+        self.path = path
+
+
+class DamagedIndex(UnusableIndex):
+    """The index is not one of ours, or cannot be read any more."""
+
+    exit_code = 4
+    hint = "holdfast rebuild makes it again"
+
+
+class IndexBusy(UnusableIndex):
+    """Another process holds the index for longer than we wait."""
+
+    hint = "try again; nothing was lost"
+
+
+class IndexFull(UnusableIndex):
+    """The disk is full or fails. SQLite needs room for its log also to read."""
+
+    exit_code = 4
+    hint = "free some space and search again; nothing was lost"
+
+
+class NewerIndex(UnusableIndex):
+    """A newer Holdfast wrote the index."""
+
+    exit_code = 3
+    hint = "update this Holdfast, or holdfast rebuild to make the index again with this one"
 
 
 class NearPiece(NamedTuple):

@@ -12,10 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from holdfast.memory import engines, locations, sessions, sync, words
-from holdfast.memory.errors import DamagedIndex, IndexBusy, OfIndex, in_words
-from holdfast.memory.index import Index, Many, NearPiece, Scores, SearchFilter
+from holdfast.memory.index import (
+    DamagedIndex,
+    Index,
+    IndexBusy,
+    Many,
+    NearPiece,
+    Scores,
+    SearchFilter,
+    UnusableIndex,
+)
 from holdfast.memory.item import CHECKPOINT, DECISION, FOREIGN, LONGEST_TEXT, SEGMENT, TURN, Item
 from holdfast.memory.results import FoundItem, Rank, SearchAnswer, describe_result
+from holdfast.memory.sqlite_index import in_words
 from holdfast.memory.sync import Report, report_nothing
 from holdfast.text.numbers import counted
 from holdfast.wire import places
@@ -79,7 +88,7 @@ def recall(
         while True:
             try:
                 return search_indexes(indexes, asked, limit, wanted, by_keyword, list(notes))
-            except OfIndex as error:
+            except UnusableIndex as error:
                 indexes = _without(indexes, project, error, notes)
 
 
@@ -96,7 +105,7 @@ def _fill(indexes: Sequence[Index], seconds: float, notes: list[str], report: Re
                 sync.fill_vectors(index, embedder, seconds=left, report=report)
     except embedders.NoEmbedder as error:
         notes.append(f"{ONLY_WORDS}: {error}")
-    except OfIndex:
+    except UnusableIndex:
         pass  # the search itself reports it
 
 
@@ -115,7 +124,7 @@ def _open_indexes(
     try:
         opened = own()
         _sync_others(project, notes, seconds, report)
-    except OfIndex as error:
+    except UnusableIndex as error:
         notes.append(f"left out: {error}")
         if others := [*engines.other_indexes(project, notes)]:
             return others
@@ -144,7 +153,7 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
         seconds = give_up - time.monotonic()
         try:
             left += seconds <= 0 or bool(sync.sync_index(engines.local(one), seconds=seconds).left)
-        except OfIndex:
+        except UnusableIndex:
             left += 1
     if left:
         notes.append(f"not brought up to date: {counted(left, 'project')}; search again for all")
@@ -156,7 +165,9 @@ def _new_first(project: str) -> tuple[bool, int]:
     return has_index, -places.modified_ms(locations.client_folder(project))
 
 
-def _without(indexes: list[Index], project: str, error: OfIndex, notes: list[str]) -> list[Index]:
+def _without(
+    indexes: list[Index], project: str, error: UnusableIndex, notes: list[str]
+) -> list[Index]:
     """Handle a damaged index: the project's own is rebuilt once, another is left out."""
     left = [index for index in indexes if index.path != error.path]
     is_own = error.path == locations.index_file(project)

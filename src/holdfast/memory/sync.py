@@ -1,5 +1,5 @@
 """Bring a project's index up to date: read sources that changed, remove those that are gone, make
-missing vectors; report its status, and rebuild it.
+missing vectors; report its status, and rebuild it. `Filler` does so in a long-lived process.
 
 Any number of processes may do this at once: a step is stored only if its source is still where the
 reading began. So nothing is indexed twice, and a kill at any moment loses nothing.
@@ -10,18 +10,21 @@ HTTP server and the search itself make them, newest first.
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from typing import NamedTuple
 
-from holdfast.memory import documents, engines, locations, sessions, sqlite_file
-from holdfast.memory.errors import DamagedIndex, NewerIndex, OfIndex
-from holdfast.memory.index import Index, IndexCounts
+from holdfast.files import lock
+from holdfast.memory import documents, embedders, engines, locations, sessions, sqlite_index
+from holdfast.memory.embedders import Embedder, NoEmbedder
+from holdfast.memory.index import DamagedIndex, Index, NewerIndex, UnusableIndex
 from holdfast.memory.item import MemorySource, pieces_of
 from holdfast.wire import log, places
-
-if TYPE_CHECKING:
-    from holdfast.memory.embedders import Embedder
+from holdfast.wire.errors import describe
 
 SOURCES = (
     documents.memory_sources,
@@ -34,6 +37,12 @@ SOURCES = (
 MOST_STEPS = 10_000
 SYNC_SECONDS = 5.0  # before a search
 TOGETHER = 16  # entries that are asked for at once
+LOOK_SECONDS = 15.0
+VECTORS_SECONDS = 300.0  # vectors are made later, so that the model need not stay in memory
+STEP_SECONDS = 0.5
+PATIENCE_SECONDS = 10.0  # a request that hangs does not stop this work
+NICE = 5
+LOCK = "fill.lock"
 Report = Callable[[int, int], None]  # what is done, and what is left
 
 
@@ -118,10 +127,8 @@ def fill_vectors(
     *,
     seconds: float = 0.0,
     report: Report = report_nothing,
-    is_over: Callable[[], bool] = lambda: False,
 ) -> Filled:
-    """Make vectors until none is missing, time is up or `is_over`; those of an entry are saved at
-    once."""
+    """Make vectors until none is missing or time is up; those of an entry are saved at once."""
     from holdfast.memory import vector
 
     give_up = time.monotonic() + seconds if seconds else float("inf")
@@ -130,7 +137,7 @@ def fill_vectors(
     while missing := index.without_vector(TOGETHER):
         before = done
         for one in missing:
-            if is_over() or time.monotonic() > give_up:
+            if time.monotonic() > give_up:
                 return Filled(done, index.counts().missing)
             texts = pieces_of(one.kind, one.title, one.text)
             made = vector.encode(embedder.embed(texts))
@@ -148,25 +155,25 @@ class IndexStatus(NamedTuple):
     vectors: int
     embedder: str  # the embedder of the vectors
     left: int  # sources not indexed yet
-
-    @property
-    def missing(self) -> int:
-        return IndexCounts(self.items, self.vectors).missing
-
-    def plain(self) -> dict[str, Any]:
-        return {**self._asdict(), "missing_vectors": self.missing}
+    missing_vectors: int
 
 
 def index_status(project: str = "") -> IndexStatus:
     """Bring a project's index up to date and return its status."""
     project = locations.resolve(project)
     if is_empty(project):
-        return IndexStatus(project, 0, {}, 0, "", 0)
+        return IndexStatus(project, 0, {}, 0, "", 0, 0)
     index = engines.open_index(project)
     done = sync_index(index)
     counts = index.counts()
     return IndexStatus(
-        index.project, counts.items, index.kinds(), counts.vectors, counts.embedder, done.left
+        index.project,
+        counts.items,
+        index.kinds(),
+        counts.vectors,
+        counts.embedder,
+        done.left,
+        counts.missing,
     )
 
 
@@ -182,8 +189,8 @@ def indexed_projects() -> set[str]:
     found = set()
     for path in locations.index_files():
         try:
-            found.add(sqlite_file.project_of(path))
-        except OfIndex:
+            found.add(sqlite_index.project_of(path))
+        except UnusableIndex:
             continue  # unreadable: left alone
     return found
 
@@ -198,3 +205,79 @@ def _rebuild_index(project: str) -> IndexSync:
         note = (f"{error}; saved as {aside}",)
         index = engines.open_index(project)
     return sync_index(index)._replace(items=index.counts().items, notes=note)
+
+
+class Filler:
+    """Bring indexes up to date and make vectors, in the background of a long-lived process.
+
+    `projects` is called in every round, because new ones appear while a server runs. The work runs
+    on a thread of its own, at a lower priority and for at most half of the time. One such thread
+    runs per machine: a process that does not get the lock leaves the work to the one that has it.
+    Between two steps it waits until `idle` is set: until no request is being answered. Nobody has
+    to wait for its end, because each batch is saved as soon as it is made.
+    """
+
+    def __init__(
+        self, projects: Callable[[], Iterable[str]], *, idle: threading.Event | None = None
+    ) -> None:
+        self._projects = projects
+        self._idle = idle
+        self._over = threading.Event()
+        self._logged = ""
+        self._vectors_at = 0.0
+        self._thread = threading.Thread(target=self._run, name="holdfast-fill", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, seconds: float = 0.0) -> None:
+        """Stop, and wait at most `seconds` for the current step."""
+        self._over.set()
+        if seconds and self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        if sys.platform == "linux":  # no other system can do this for a single thread
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+        while not self._over.wait(LOOK_SECONDS):
+            with suppress(OSError), lock.hold_file(f"{locations.root()}/{LOCK}", 0) as is_ours:
+                if is_ours:
+                    self.look()
+
+    def look(self) -> None:
+        makes_vectors = time.monotonic() >= self._vectors_at
+        for project in self._projects():
+            words = ""
+            try:
+                self._bring_up(project, makes_vectors)
+            # one project that cannot be indexed must not stop the others
+            except Exception as error:
+                words = f"{project}: {describe(error)}"
+            if words and words != self._logged:
+                log.add("WARN", "recall", words)
+            self._logged = words
+        if makes_vectors:
+            self._vectors_at = time.monotonic() + VECTORS_SECONDS
+
+    def _bring_up(self, project: str, makes_vectors: bool) -> None:
+        index = engines.open_index(locations.resolve(project))
+        while self._may_go_on():
+            done = sync_index(index, seconds=STEP_SECONDS)
+            if not (done.left and done.items):
+                break
+        if not makes_vectors or not index.counts().missing:
+            return
+        with suppress(NoEmbedder):  # keyword search needs none, and every answer reports it
+            embedder = embedders.current_embedder()
+            while self._may_go_on():
+                began = time.monotonic()
+                filled = fill_vectors(index, embedder, seconds=STEP_SECONDS)
+                if not (filled.done and filled.left):
+                    break
+                self._over.wait(time.monotonic() - began)
+
+    def _may_go_on(self) -> bool:
+        if self._idle is not None:
+            self._idle.wait(PATIENCE_SECONDS)
+        return not self._over.is_set()

@@ -13,8 +13,8 @@ from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, recall, sessions
-from holdfast.memory.errors import FitsSeveral, NotFound, OfIndex
-from holdfast.memory.expand import expand
+from holdfast.memory.expand import FitsSeveral, NotFound, expand
+from holdfast.memory.index import UnusableIndex
 
 router = Router(prefix="/api/search", tags=["search"])
 Kind = Literal["memory", "checkpoint", "segment", "decision", "message", "turn"]
@@ -135,7 +135,7 @@ def _of_index(look: Any) -> dict[str, Any]:
         raise NotThere("Result", str(error)) from error
     except FitsSeveral as error:
         raise Refused(str(error), "item_id") from error
-    except OfIndex as error:
+    except UnusableIndex as error:
         unusable = Unreachable(str(error))
         unusable.hint = error.hint
         raise unusable from error
