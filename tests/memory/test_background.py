@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.files import lock
-from holdfast.memory import sync
+from holdfast.memory import engines, sync
 from holdfast.memory.locations import index_file, root
 from holdfast.memory.recall import recall
-from holdfast.memory.sync import index_status
 from holdfast.wire import places
 from tests.memory.transcripts import a_session
 
@@ -26,7 +25,7 @@ def test_one_project_that_cannot_be_indexed_holds_up_no_other(
     bad.mkdir()
     Path(index_file(str(bad))).mkdir(parents=True)  # a folder where a file should be
     sync.Filler(lambda: [str(bad), str(tmp_path)]).look()
-    assert index_status(str(tmp_path)).items == 1
+    assert engines.open_index(str(tmp_path)).counts().items == 1
     assert "recall" in Path(places.home(), "guard.log").read_text()
 
 
@@ -53,6 +52,6 @@ def test_one_process_of_a_machine_makes_vectors_at_a_time(monkeypatch: pytest.Mo
 def test_a_look_takes_in_what_is_new_and_makes_its_vectors(tmp_path: Path) -> None:
     a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
     sync.Filler(lambda: [str(tmp_path)]).look()
-    told = index_status(str(tmp_path))
-    assert (told.items, told.vectors, told.missing_vectors) == (1, 1, 0)
+    counts = engines.open_index(str(tmp_path)).counts()
+    assert (counts.items, counts.vectors) == (1, 1)
     assert recall("boat departure", project=str(tmp_path)).mode == "hybrid"

@@ -256,14 +256,6 @@ class Index(ABC):
         )
         return [row[0] for row in self.ask(query, start=start, end=f"{start}\uffff", most=most)]
 
-    def kinds(self) -> dict[str, int]:
-        """Count the entries of each kind."""
-        query = (
-            f"SELECT kind, count(*) FROM {self.table} WHERE {self.mine} true "
-            "GROUP BY kind ORDER BY kind"
-        )
-        return dict(self.ask(query))
-
     def without_vector(self, most: int) -> list[Missing]:
         """Return entries without vectors, newest first."""
         query = (

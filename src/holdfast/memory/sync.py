@@ -1,5 +1,5 @@
 """Bring a project's index up to date: read sources that changed, remove those that are gone, make
-missing vectors; report its status, and rebuild it. `Filler` does so in a long-lived process.
+missing vectors; rebuild it. `Filler` does so in a long-lived process.
 
 Any number of processes may do this at once: a step is stored only if its source is still where the
 reading began. So nothing is indexed twice, and a kill at any moment loses nothing.
@@ -146,35 +146,6 @@ def fill_vectors(
         if done == before:
             break  # another embedder is in use, or the texts changed: try next time
     return Filled(done, index.counts().missing)
-
-
-class IndexStatus(NamedTuple):
-    project: str
-    items: int
-    kinds: dict[str, int]
-    vectors: int
-    embedder: str  # the embedder of the vectors
-    left: int  # sources not indexed yet
-    missing_vectors: int
-
-
-def index_status(project: str = "") -> IndexStatus:
-    """Bring a project's index up to date and return its status."""
-    project = locations.resolve(project)
-    if is_empty(project):
-        return IndexStatus(project, 0, {}, 0, "", 0, 0)
-    index = engines.open_index(project)
-    done = sync_index(index)
-    counts = index.counts()
-    return IndexStatus(
-        index.project,
-        counts.items,
-        index.kinds(),
-        counts.vectors,
-        counts.embedder,
-        done.left,
-        counts.missing,
-    )
 
 
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
