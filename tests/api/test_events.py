@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
+from holdfast.hub.store import events
+from holdfast.hub.store.events import EventFilter
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
-from holdfast.hub.tree import event_log, projects, sessions
-from holdfast.hub.tree.event_log import EventFilter
+from holdfast.hub.tree import projects, sessions
 from tests.api.live import TOKEN, Live, in_thread, until
 
 pytestmark = pytest.mark.requirement("S3")
@@ -129,16 +130,16 @@ def test_events_of_a_day_are_kept_and_never_too_many(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _announce(store, 10)
-    assert store.write(lambda c: event_log.prune(c, NOW + event_log.KEEP_MS - 1)) == 0
-    monkeypatch.setattr(event_log, "MOST_LIVE_EVENTS", 4)
-    assert store.write(lambda c: event_log.prune(c, NOW)) == 6
-    found = store.read(lambda c: event_log.list_since(c, 3, EventFilter(), 100))
+    assert store.write(lambda c: events.prune(c, NOW + events.KEEP_MS - 1)) == 0
+    monkeypatch.setattr(events, "MOST_LIVE_EVENTS", 4)
+    assert store.write(lambda c: events.prune(c, NOW)) == 6
+    found = store.read(lambda c: events.list_since(c, 3, EventFilter(), 100))
     assert ([row["id"] for row in found.rows], found.missed) == ([7, 8, 9, 10], True)
-    assert not store.read(lambda c: event_log.list_since(c, 6, EventFilter(), 100)).missed
-    assert store.write(lambda c: event_log.prune(c, NOW + 2 * event_log.KEEP_MS)) == 3
-    assert store.read(event_log.newest_id) == 10, "numbers go on from the newest"
+    assert not store.read(lambda c: events.list_since(c, 6, EventFilter(), 100)).missed
+    assert store.write(lambda c: events.prune(c, NOW + 2 * events.KEEP_MS)) == 3
+    assert store.read(events.newest_id) == 10, "numbers go on from the newest"
     store.write(lambda c: sessions.add(c, {"id": "s"}, NOW))
-    assert store.read(event_log.newest_id) == 11
+    assert store.read(events.newest_id) == 11
 
 
 def test_one_who_was_away_too_long_is_told(live: Live, store: Store) -> None:

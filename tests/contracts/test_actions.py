@@ -9,7 +9,7 @@ import pytest
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import actions, projects, sessions
-from tests.contracts.trees import NOW, count_of, statements, told
+from tests.contracts.trees import NOW, count_of, told
 
 
 def _act(store: Store, now_ms: int = NOW, **given: object) -> Row:
@@ -50,12 +50,3 @@ def test_a_session_keeps_the_project_it_has(store: Store) -> None:
     _act(store, session_id="s1", project_path="/w/a")
     _act(store, session_id="s1", project_path="/w/b")
     assert store.read(lambda c: sessions.get(c, "s1"))["project_id"] == projects.id_of("/w/a")
-
-
-@pytest.mark.requirement("S2")
-def test_an_action_of_a_known_session_takes_few_statements(store: Store) -> None:
-    _act(store, session_id="s1", project_path="/w/app")
-    with statements(store) as sent:
-        _act(store, session_id="s1", project_path="/w/app")
-    in_order = [] if store.is_sqlite else ["SELECT"]
-    assert [text.split()[0] for text, _ in sent] == ["UPDATE", "INSERT", *in_order, "INSERT"]

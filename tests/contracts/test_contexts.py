@@ -9,7 +9,7 @@ import pytest
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, agent_contexts, projects
+from holdfast.hub.tree import actions, agent_contexts, projects, snapshots
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 RICH = {
@@ -21,7 +21,7 @@ RICH = {
 
 
 def _save(store: Store, at: int, **fields: Any) -> Row:
-    return store.write(lambda c: agent_contexts.save_snapshot(c, "s1", fields, at))
+    return store.write(lambda c: snapshots.save_snapshot(c, "s1", fields, at))
 
 
 def _context(store: Store, **wanted: str) -> Row:
@@ -32,7 +32,7 @@ def _context(store: Store, **wanted: str) -> Row:
 @pytest.mark.requirement("S2")
 def test_an_automatic_summary_is_better_than_none(store: Store) -> None:
     _save(store, NOW, trigger="guard", context_summary="saved at 70 %", key_decisions=[])
-    merged = store.read(lambda c: agent_contexts.latest_snapshot(c, "s1"))
+    merged = store.read(lambda c: snapshots.latest_snapshot(c, "s1"))
     assert merged is not None
     assert merged["role_context"]["context_summary"] == "saved at 70 %"
     assert _context(store, session_id="s1")["role_context"]["trigger"] == "proactive"

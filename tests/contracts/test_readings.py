@@ -17,7 +17,7 @@ from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import read_position, sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions
-from holdfast.hub.tree import compactions, readings, sessions
+from holdfast.hub.tree import readings, sessions
 from holdfast.hub.tree.readings import DAY_MS, KEPT_MS, UsedAtStep
 from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 
@@ -52,7 +52,7 @@ def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
     assert [one.at_ms for one in found] == sorted(one.at_ms for one in found)
     agents = store.read(lambda c: readings.list_readings(c, "s1", "a1"))
     assert [one.step for one in agents] == [1]
-    [compaction] = store.read(lambda c: compactions.of_window(c, "s1", ""))
+    [compaction] = store.read(lambda c: readings.compactions_of(c, "s1", ""))
     assert (compaction["number"], compaction["step"], compaction["trigger"]) == (1, 2, "auto")
     before = rows_of(store, "readings", "compactions")
     store.write(lambda c: c.execute(sa.delete(positions)))

@@ -19,10 +19,10 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.board import local_agents, outboxes
 from holdfast.hub.errors import Unreachable
+from holdfast.hub.store import events
 from holdfast.hub.store.engine import translate_error
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import event_log
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -154,7 +154,7 @@ class Hub:
         last, failed = -1, False
         while True:
             try:
-                newest = await asyncio.to_thread(self._store.read, event_log.newest_id)
+                newest = await asyncio.to_thread(self._store.read, events.newest_id)
                 if newest != last:
                     last = newest
                     self._wake()

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import first
 from holdfast.hub.store.tables import (
     agent_contexts,
@@ -25,8 +26,8 @@ from holdfast.hub.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.hub.tree import event_log, readings, work
-from holdfast.hub.tree.snapshot_form import AUTOMATIC, SNAPSHOT
+from holdfast.hub.tree import readings, work
+from holdfast.hub.tree.snapshots import AUTOMATIC, SNAPSHOT
 
 DAY_MS = 86_400_000
 SILENT_MS = DAY_MS  # a session without a report for a day has ended; its running subtasks failed
@@ -70,7 +71,7 @@ def run(
     is_gone = compactions.c.session_id.not_in(held)
     _delete(connection, compactions, (compactions.c.at_ms < now_ms - KEPT_MS) & is_gone)
     readings.prune(connection, now_ms, held)
-    event_log.prune(connection, now_ms)
+    events.prune(connection, now_ms)
     figures["durationMs"] = round((time.monotonic() - began) * 1000)
     row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}
     connection.execute(sa.insert(cleanups), row)

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
 from holdfast.hub.clean_text import clean_value
+from holdfast.hub.store.events import newest_id
 from holdfast.hub.store.rows import Row, first, rows, with_public_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
@@ -28,8 +29,8 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.hub.tree import event_log, waves
-from holdfast.hub.tree.agent_contexts import SNAPSHOT
+from holdfast.hub.tree import waves
+from holdfast.hub.tree.snapshots import SNAPSHOT
 from holdfast.hub.tree.waves import OPEN
 from holdfast.wire import log
 
@@ -85,7 +86,7 @@ def follow(store: Store, after: int) -> int:
 
 
 def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
-    last = event_log.newest_id(connection)
+    last = newest_id(connection)
     if last == after:
         return last, set(), set()
     since = events.c.id > after

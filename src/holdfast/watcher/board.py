@@ -16,9 +16,10 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import clean_text, ids
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.errors import Refused
+from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import event_log, projects
+from holdfast.hub.tree import projects
 from holdfast.watcher.glance import Glance
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
@@ -28,7 +29,7 @@ TOPIC, FROM = "checkpoint_trigger", "watcher"
 MESSAGE_TTL_SECONDS = 1_800
 PATIENCE_SECONDS = 5.0
 MAX_UNSENT = 1_000
-POSTED = event_log.EventFilter(kind="message.posted")
+POSTED = events.EventFilter(kind="message.posted")
 StoreFinder = Callable[[], Store | None]
 
 
@@ -74,7 +75,7 @@ class BoardWriter:
     def _follow(self, store: Store, now_ms: int, again: bool) -> None:
         self._send(store, now_ms)
         outboxes.settle(store, now_ms)
-        newest = store.read(event_log.newest_id)
+        newest = store.read(events.newest_id)
         if again or not self._complete or self._was_posted(store, newest):
             self._complete = outboxes.hand_out(store, now_ms)
         self._after = newest
@@ -83,7 +84,7 @@ class BoardWriter:
         """Whether a message was posted since the last look. Most events are of other kinds."""
         if newest == self._after:
             return False
-        since = store.read(lambda c: event_log.list_since(c, self._after, POSTED, 1))
+        since = store.read(lambda c: events.list_since(c, self._after, POSTED, 1))
         return bool(since.rows) or since.missed
 
     def _try(self, chore: Callable[[Store], object]) -> None:

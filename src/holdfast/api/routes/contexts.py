@@ -28,7 +28,7 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import agent_contexts, agent_knowledge, snapshot_form
+from holdfast.hub.tree import agent_contexts, agent_knowledge, sessions, snapshots
 from holdfast.hub.tree.agent_knowledge import KnowledgeQuery, KnownWork
 from holdfast.settings import load as settings_load
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -64,7 +64,7 @@ class AgentState(BaseModel):
 AgentStates = Annotated[
     list[AgentState],
     BeforeValidator(fields.bounded_value),
-    BeforeValidator(snapshot_form.agent_states),
+    BeforeValidator(snapshots.agent_states),
     WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
 ]
 
@@ -81,13 +81,13 @@ class Save(fields.Body):
     key_decisions: fields.Texts = Field(default_factory=list)
     agent_states: AgentStates = Field(default_factory=list)
     wave_state: Annotated[dict[str, Any], AfterValidator(fields.bounded_value)] | None = None
-    hierarchy: Annotated[fields.Value, BeforeValidator(snapshot_form.work_tree)] = None
-    recent_messages: Annotated[fields.Value, BeforeValidator(snapshot_form.recent_messages)] = None
-    recent_actions: Annotated[fields.Value, BeforeValidator(snapshot_form.recent_actions)] = None
+    hierarchy: Annotated[fields.Value, BeforeValidator(snapshots.work_tree)] = None
+    recent_messages: Annotated[fields.Value, BeforeValidator(snapshots.recent_messages)] = None
+    recent_actions: Annotated[fields.Value, BeforeValidator(snapshots.recent_actions)] = None
     timestamp: fields.Text | None = None
 
     def normalized(self) -> dict[str, Any]:
-        return snapshot_form.normalize(super().normalized())
+        return snapshots.normalize(super().normalized())
 
 
 class Restore(fields.Body):
@@ -114,7 +114,7 @@ Saved = answer("SnapshotSaved", success=bool, id=str, snapshot=SavedCounts, save
 def save(connection: Connection, body: Save) -> Row:
     """Save what a session knows. Secrets are removed first."""
     now, snapshot = row_times.now_ms(), body.given
-    row = agent_contexts.save_snapshot(connection, body.session_id, snapshot, now)
+    row = snapshots.save_snapshot(connection, body.session_id, snapshot, now)
     counts = {name: len(snapshot[field]) for name, field in COUNTED.items()}
     whose = {"session_id": body.session_id, "trigger": body.trigger}
     done = {"success": True, "id": row["id"], "snapshot": {**whose, **counts}}
@@ -133,11 +133,11 @@ class Snapshot(ApiAnswer):
 @router.reads("/api/compact/snapshot/{session_id:text}", Snapshot)
 def get_snapshot(connection: Connection, session_id: fields.SessionPath) -> Row:
     """The newest of exactly this session."""
-    row = agent_contexts.latest_snapshot(connection, session_id)
+    row = snapshots.latest_snapshot(connection, session_id)
     if row is None:
         return {"session_id": session_id, "exists": False, "snapshot": None}
     saved_at = row_times.to_iso(row["updated_ms"])
-    held = {**snapshot_form.normalize(row["role_context"]), "saved_at": saved_at}
+    held = {**snapshots.normalize(row["role_context"]), "saved_at": saved_at}
     beside = {"modified_files": held["modified_files"], "saved_at": saved_at}
     whose = {"session_id": session_id, "exists": True, "summary": held["context_summary"]}
     return {**whose, "snapshot": held, **beside}
@@ -161,14 +161,14 @@ async def restore(body: Restore, db: Db) -> Response:
     now, summary = row_times.now_ms(), body.compact_summary or ""
     who = body.session_id, summary, body.agent_id
     restored = await db.read(lambda c: _restore(c, body, now))
-    await db.write(lambda c: agent_contexts.note_compaction(c, *who, now))
+    await db.write(lambda c: sessions.note_compaction(c, *who, now))
     return respond({"success": True, **restored, "restored_at": row_times.to_iso(now)})
 
 
 def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
     wanted = KnowledgeQuery(history_limit=MOST_CALLS, agent_type=False)
     known = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
-    is_known = known.session or agent_contexts.snapshot_status(connection, body.session_id)
+    is_known = known.session
     work = known.work
     if body.compact_summary:
         work["summaries"] = [("the client's summary", body.compact_summary), *work["summaries"]]
@@ -197,7 +197,7 @@ class SnapshotStatus(ApiAnswer):
 @router.reads("/api/compact/status/{session_id:text}", SnapshotStatus)
 def status(connection: Connection, session_id: fields.SessionPath) -> Row:
     """Whether this session has been compacted."""
-    row = agent_contexts.snapshot_status(connection, session_id)
+    row = sessions.find(connection, session_id)
     if row is None:
         return {"session_id": session_id, "exists": False, "compacted": False}
     at_ms = row["compacted_ms"]
@@ -380,7 +380,7 @@ def _context(row: Row) -> dict[str, Any]:
     """The tokens of a snapshot are estimated from the characters of its JSON."""
     role = row["role_context"] if isinstance(row["role_context"], dict) else {}
     more: Row = {"role_context": role, "trigger": None, "token_count": None}
-    if row["agent_type"] == agent_contexts.SNAPSHOT:
+    if row["agent_type"] == snapshots.SNAPSHOT:
         chars = len(msgspec.json.encode(role).decode())
         more |= {"trigger": role.get("trigger"), "token_count": round(chars / CHARS_PER_TOKEN)}
     shown: dict[str, Any] = Context.of({**row, **more})

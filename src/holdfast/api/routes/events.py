@@ -34,9 +34,9 @@ from holdfast.hub.errors import Refused, StoreError
 from holdfast.hub.ingest import records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch
 from holdfast.hub.store import tables
+from holdfast.hub.store.events import EventFilter, EventsSince, list_since, newest_id
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import event_log
-from holdfast.hub.tree.event_log import EventFilter, EventsSince
+from holdfast.hub.tree import audit
 from holdfast.redact import are_clean, redact, redact_named_values
 from holdfast.wire import log
 
@@ -91,13 +91,13 @@ async def get(
     begin = last_event_id if last_event_id is not None else after
     accepts = request.headers.get("accept", "")
     if "json" in accepts and "event-stream" not in accepts:
-        found = await db.read(lambda c: event_log.list_since(c, begin or 0, wanted, limit))
+        found = await db.read(lambda c: list_since(c, begin or 0, wanted, limit))
         events = EventRow.of_each(found.rows)
         counts = {"count": len(events), "limit": limit, "last": found.last}
         return respond({"events": events, **counts, "more": found.more, "missed": found.missed})
     hub.expect_room()
     if begin is None:
-        begin = await db.read(event_log.newest_id)
+        begin = await db.read(newest_id)
     return _Stream(db, hub, begin, wanted)
 
 
@@ -148,7 +148,7 @@ class _Stream(StreamingResponse):
 
     async def _read(self) -> tuple[bytes, EventsSince]:
         after, wanted = self._after, self._wanted
-        found = await self._db.read(lambda c: event_log.list_since(c, after, wanted, READ_AT_ONCE))
+        found = await self._db.read(lambda c: list_since(c, after, wanted, READ_AT_ONCE))
         missed = b"event: missed\ndata: {}\n\n" if found.missed else b""
         return missed + b"".join(format_event(row) for row in found.rows), found
 
@@ -192,7 +192,7 @@ def decisions(
     offset: fields.Offset = 0,
 ) -> Row:
     """Decisions taken in an orange or red window, newest first, for review."""
-    found = event_log.list_decisions(connection, session_id)
+    found = audit.list_decisions(connection, session_id)
     page = Page(found[offset : offset + limit], len(found), limit, offset)
     return {"decisions": PressureDecision.of_each(page.rows), **paging(page)}
 
@@ -211,7 +211,7 @@ def list_audit(
 ) -> Row | Response:
     """Newest first; `format=jsonl` gives one event a line."""
     wanted = {"project_id": project_id, "session_id": session_id, "kind": kind}
-    page = event_log.list_page(connection, limit, offset, **wanted)
+    page = audit.list_page(connection, limit, offset, **wanted)
     events = AuditEvent.of_each(page.rows)
     if format == "jsonl":
         lines = b"".join(msgspec.json.encode(event) + b"\n" for event in events)

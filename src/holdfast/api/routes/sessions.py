@@ -25,7 +25,6 @@ from holdfast.hub import row_times
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import actions, sessions
-from holdfast.hub.tree.capacity import session_titles
 from holdfast.hub.tree.work import latest_requests
 
 router = Router(tags=["sessions"])
@@ -63,7 +62,7 @@ WholeSession = answer("SessionWithRequests", SessionRow, requests=[SessionReques
 
 def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
     page = sessions.list_page(connection, limit, offset, now_ms=row_times.now_ms(), **wanted)
-    titles = session_titles(connection, {row["id"] for row in page.rows})
+    titles = sessions.titles(connection, {row["id"] for row in page.rows})
     return replace(page, rows=[{**row, "title": titles.get(row["id"])} for row in page.rows])
 
 

@@ -46,7 +46,8 @@ from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, put, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, sessions
-from holdfast.hub.tree import event_log, waves
+from holdfast.hub.tree import audit as audit_log
+from holdfast.hub.tree import waves
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -143,8 +144,8 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]
     changes += [("subtask.created", started), ("subtask.changed", changed)]
     _announce(connection, (session_id, project_id), [*changes, ("snapshot.saved", saved)], done)
-    event_log.announce_audit(connection, noted)
-    event_log.announce_checkpoints(connection, saved)
+    audit_log.announce_audit(connection, noted)
+    audit_log.announce_checkpoints(connection, saved)
     return IngestResult(1, *map(len, (new_requests, listed, started, done, saved)))
 
 

@@ -1,18 +1,22 @@
 """Events for listeners. They are written at the end of the transaction that caused them, and
-numbered in the order of commits: a listener asks for what came after the last number it saw.
+numbered in the order of commits, on both engines: a listener asks for what came after the last
+number it saw.
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Row, matching, rows
 from holdfast.hub.store.tables import events
 
+KEEP_MS = 24 * 3_600_000
+MOST_LIVE_EVENTS = 100_000
 _ORDER_LOCK = 0x401DFA57
 _PENDING = "holdfast_events"
 
@@ -55,18 +59,61 @@ def clear(connection: Connection) -> None:
 def write(connection: Connection) -> None:
     """Write the events; only the commit follows. The lock, held until then, keeps a later commit
     from getting a lower number."""
-    rows = _pending(connection)
-    if not rows:
+    pending = _pending(connection)
+    if not pending:
         return
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ORDER_LOCK)))
-    connection.execute(_INSERT, rows)
+    connection.execute(sa.insert(events).inline(), pending)  # its number is not asked for
     connection.info[_PENDING] = []
-
-
-_INSERT = sa.insert(events).inline()  # its number is not asked for
 
 
 def _pending(connection: Connection) -> list[Row]:
     pending: list[Row] = connection.info.setdefault(_PENDING, [])
     return pending
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    project_id: str | None = None
+    session_id: str | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventsSince:
+    """Events after a number. `last` is the number to continue from; events that the filter left out
+    are not looked at again."""
+
+    rows: list[Row]
+    last: int
+    more: bool
+    missed: bool = False  # events after the requested number were pruned
+
+
+def newest_id(connection: Connection) -> int:
+    return connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
+
+
+def list_since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> EventsSince:
+    """List events after a number, oldest first. If the number is higher than any event's (it came
+    from another database), list none and continue from the newest."""
+    last = newest_id(connection)
+    if after >= last:
+        return EventsSince([], last, more=False, missed=after > last)
+    since = events.c.id > after, events.c.id <= last, *matching(events, **asdict(wanted))
+    query = sa.select(events).where(*since).order_by(events.c.id).limit(limit)
+    found = rows(connection, query)
+    more = len(found) == limit and found[-1]["id"] < last
+    oldest = connection.scalar(sa.select(sa.func.min(events.c.id))) or 0
+    return EventsSince(found, found[-1]["id"] if more else last, more, 0 < after < oldest - 1)
+
+
+def prune(connection: Connection, now_ms: int) -> int:
+    """Delete events that are older than one day, and the oldest of more than a fixed number."""
+    newest = newest_id(connection)
+    too_old = events.c.at_ms < now_ms - KEEP_MS
+    too_many = events.c.id <= newest - MOST_LIVE_EVENTS
+    # The newest is never deleted: the next number follows it, and listeners compare with it.
+    statement = sa.delete(events).where(events.c.id < newest, too_old | too_many)
+    return connection.execute(statement).rowcount

@@ -51,17 +51,17 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
         "created_ms": now_ms,
         "keywords": keywords(given.get("input"), given.get("file_paths", ())),
     }
-    sessions.add_call(connection, row, path)
-    connection.execute(_INSERT, row)
+    if path:
+        projects.meet(connection, path, now_ms)
+    if row["session_id"]:
+        sessions.add_call(connection, row)
+    connection.execute(sa.insert(actions), row)
     agent_id = row["agent_id"] or subtask.get("agent_id")
     if agent_id and row["session_id"]:
         agent_contexts.note_call(connection, row, agent_id)
     shown = ("id", "tool_name", "tool_type", "exit_code")
     events.tell(connection, "action.created", row, *shown, at_ms=now_ms)
     return row
-
-
-_INSERT = sa.insert(actions)
 
 
 def list_page(connection: Connection, limit: int, offset: int, **wanted: str | None) -> Page:

@@ -1,12 +1,8 @@
-"""What is known of each agent, and its snapshots, which are rows of the same table.
-
-Snapshots are saved through the API, found by the exact session, and restored as a brief. While an
-agent works, its row follows its newest open subtask.
-"""
+"""What is known of each agent. While an agent works, its row follows its newest open subtask."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,11 +13,8 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, update, upsert
-from holdfast.hub.store.tables import agent_contexts, requests, sessions, subtasks, tasks
-from holdfast.hub.tree import projects
-from holdfast.hub.tree import sessions as known_sessions
-from holdfast.hub.tree.snapshot_form import AUTOMATIC, with_public_trigger
-from holdfast.hub.tree.snapshot_form import SNAPSHOT as SNAPSHOT
+from holdfast.hub.store.tables import agent_contexts, requests, subtasks, tasks
+from holdfast.hub.tree.snapshots import SNAPSHOT, with_public_trigger
 from holdfast.hub.tree.waves import ENDED
 
 
@@ -212,96 +205,3 @@ def following(
     yield
     for session_id, agent_id in agents:
         follow(connection, session_id, agent_id, now_ms)
-
-
-MOST_MERGED = 10  # snapshots of a session that are looked at
-MERGED = (
-    *("context_summary", "active_tasks", "modified_files", "key_decisions", "agent_states"),
-    *("wave_state", "recent_messages", "recent_actions"),
-)
-
-
-def save_snapshot(
-    connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
-) -> Row:
-    """Add a row per save; an unknown session is created, in the project that the save names."""
-    named = snapshot.get("project_id")
-    known = projects.find(connection, named) if isinstance(named, str) else None
-    place = known["id"] if known else None
-    project_id = known_sessions.meet(connection, session_id, place, now_ms)
-    row: Row = {
-        "id": ids.new(),
-        "project_id": project_id,
-        "agent_id": f"{SNAPSHOT}-{session_id}-{now_ms}",
-        "agent_type": SNAPSHOT,
-        "session_id": session_id,
-        "status": "completed",
-        "role_context": snapshot,
-        "skills_to_restore": [],
-        "tools_used": [],
-        "progress_summary": snapshot.get("context_summary"),
-        "compact_id": None,
-        "updated_ms": now_ms,
-    }
-    connection.execute(sa.insert(agent_contexts), row)
-    events.announce(
-        connection,
-        "snapshot.saved",
-        {"id": row["id"], "trigger": snapshot.get("trigger")},
-        project_id=project_id,
-        session_id=session_id,
-    )
-    return row
-
-
-def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
-    """Return the newest snapshot, with what it lacks from those before it; only then are they
-    read."""
-    table = agent_contexts.c
-    mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
-    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc(), table.id)
-    found = rows(connection, query.limit(1))
-    return merge_snapshots(rows(connection, query.limit(MOST_MERGED)) if _lacks(found) else found)
-
-
-def _lacks(found: Sequence[Row]) -> bool:
-    held = found[0]["role_context"] if found else None
-    if not isinstance(held, dict) or held.get("trigger") in AUTOMATIC:
-        return bool(found)
-    return not all(held.get(name) for name in MERGED)
-
-
-def merge_snapshots(newest_first: Sequence[Row]) -> Row | None:
-    """Return the newest snapshot; a field that it lacks is that of the newest one that has it. The
-    summary of an automatic save says only that it was taken, so one that somebody wrote stays."""
-    if not newest_first:
-        return None
-    merged: Row = {}
-    for row in reversed(newest_first):
-        held = row["role_context"] if isinstance(row["role_context"], dict) else {}
-        said = {name: value for name, value in held.items() if value not in (None, "", [], {})}
-        if held.get("trigger") in AUTOMATIC and "context_summary" in merged:
-            said.pop("context_summary", None)
-        merged |= said
-    whole = {**newest_first[0], "role_context": merged}
-    return {**whole, "progress_summary": merged.get("context_summary")}
-
-
-def note_compaction(
-    connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
-) -> None:
-    """Record that this session's window was compacted. An unknown session is not created."""
-    changes: Row = {"compacted_ms": now_ms, "compact_agent": agent}
-    changes["compact_count"] = sessions.c.compact_count + 1
-    changes |= {"compact_summary": summary} if summary else {}
-    change = sa.update(sessions).where(sessions.c.id == session_id).values(changes)
-    if connection.execute(change).rowcount:
-        events.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
-
-
-def snapshot_status(connection: Connection, session_id: str) -> Row | None:
-    row = known_sessions.find(connection, session_id)
-    if row is not None:
-        return row
-    any_request = sa.select(requests.c.id).where(requests.c.session_id == session_id).limit(1)
-    return None if connection.scalar(any_request) is None else {"compacted_ms": None}

@@ -30,11 +30,14 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import waves
-from holdfast.hub.tree.agent_contexts import (
+from holdfast.hub.tree.snapshots import (
     SNAPSHOT,
     latest_snapshot,
+    normalize,
+    requests_of,
+    task_id,
+    without_repeats,
 )
-from holdfast.hub.tree.snapshot_form import normalize, requests_of, task_id, without_repeats
 from holdfast.hub.tree.waves import ENDED, OPEN
 
 MOST = 50

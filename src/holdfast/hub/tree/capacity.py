@@ -13,9 +13,10 @@ from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, rows
-from holdfast.hub.store.tables import projects, requests, sessions, subtasks, windows
+from holdfast.hub.store.tables import projects, sessions, subtasks, windows
 from holdfast.hub.tree import readings
-from holdfast.text.sentences import clip, title_of
+from holdfast.hub.tree import sessions as known_sessions
+from holdfast.text.sentences import clip
 from holdfast.window import state as states
 from holdfast.window.health import NOTHING, task_fits
 from holdfast.window.state import State
@@ -59,8 +60,8 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[
     the last request, and its last shares of the limit."""
     paths = _rows_by_id(connection, projects, {row["project_id"] for row in found})
     session_ids = {row["session_id"] for row in found}
-    newest_requests = session_prompts(connection, session_ids)
-    titles = session_titles(connection, session_ids)
+    newest_requests = known_sessions.prompts(connection, session_ids)
+    titles = known_sessions.titles(connection, session_ids)
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     trends = readings.trends(connection, (row["session_id"] for row in found))
     tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
@@ -89,25 +90,6 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[
 def _rows_by_id(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
     query = sa.select(table).where(table.c.id.in_(ids - {None}))
     return {row["id"]: row for row in rows(connection, query)}
-
-
-def session_titles(connection: Connection, session_ids: set[str]) -> dict[str, str]:
-    """Return the title of each session, from its first request: it stays the same."""
-    found = session_prompts(connection, session_ids, sa.func.min)
-    return {name: title_of(words) for name, words in found.items()}
-
-
-def session_prompts(
-    connection: Connection, session_ids: set[str], which: Any = sa.func.max
-) -> dict[str, str]:
-    """Return the newest request of each session, or the first with `func.min`."""
-    table = requests.c
-    mine = table.session_id.in_(session_ids), table.prompt != ""
-    times = sa.select(table.session_id, which(table.created_ms).label("at_ms"))
-    one = times.where(*mine).group_by(table.session_id).subquery()
-    same = (table.session_id == one.c.session_id) & (table.created_ms == one.c.at_ms)
-    query = sa.select(table.session_id, table.prompt).join(one, same).where(table.prompt != "")
-    return {row["session_id"]: row["prompt"] for row in rows(connection, query)}
 
 
 def _is_over() -> sa.ColumnElement[bool]:

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
-from holdfast.hub.errors import NotThere
 from holdfast.hub.ids import tidy
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new, update
@@ -104,55 +103,32 @@ def remove(connection: Connection, project_id: str, _now_ms: int) -> None:
 
 def figures(connection: Connection, project_id: str) -> tuple[Row, Row]:
     """Return a project and its figures; those of its actions from the sums of its sessions."""
-    found = first(connection, _FIGURES, {"of_project": project_id})
-    if found is None:
-        raise NotThere("Project")
-    project = {name: found[name] for name in projects.c.keys()}  # noqa: SIM118
-    timed = int(found["timed"])
+    project = get(connection, project_id)
+    branches = {
+        "requests": requests,
+        "tasks": requests.join(tasks),
+        "subtasks": requests.join(tasks).join(subtasks),
+    }
+    counts = {
+        f"total_{noun}": connection.scalar(
+            sa.select(sa.func.count())
+            .select_from(branch)
+            .where(requests.c.project_id == project_id)
+        )
+        for noun, branch in branches.items()
+    }
+    summed = ("total_tools_used", "total_success", "total_duration_ms", "timed_actions")
+    sums = (sa.func.coalesce(sa.func.sum(sessions.c[name]), 0) for name in summed)
+    query = sa.select(*sums, sa.func.max(sessions.c.seen_ms))
+    row = connection.execute(query.where(sessions.c.project_id == project_id)).one()
+    calls, succeeded, took_ms, timed = map(int, row[:4])
     return project, {
         "project_id": project_id,
         "project_name": project["name"],
         "path": project["path"],
-        "total_requests": found["requests"],
-        "total_tasks": found["tasks"],
-        "total_subtasks": found["subtasks"],
-        "total_actions": int(found["actions"]),
-        "successful_actions": int(found["succeeded"]),
-        "avg_duration_ms": float(found["duration_ms"]) / timed if timed else None,
-        "last_activity_ms": max(found["seen_ms"] or 0, project["updated_ms"]),
+        **counts,
+        "total_actions": calls,
+        "successful_actions": succeeded,
+        "avg_duration_ms": took_ms / timed if timed else None,
+        "last_activity_ms": max(row[4] or 0, project["updated_ms"]),
     }
-
-
-_PROJECT = sa.bindparam("of_project", type_=sa.Text)
-_BRANCHES = {
-    "requests": requests,
-    "tasks": requests.join(tasks),
-    "subtasks": requests.join(tasks).join(subtasks),
-}
-_SUMMED = {
-    "actions": sessions.c.total_tools_used,
-    "succeeded": sessions.c.total_success,
-    "duration_ms": sessions.c.total_duration_ms,
-    "timed": sessions.c.timed_actions,
-}
-_COUNTS = [
-    sa.select(sa.func.count())
-    .select_from(branch)
-    .where(requests.c.project_id == _PROJECT)
-    .scalar_subquery()
-    .label(noun)
-    for noun, branch in _BRANCHES.items()
-]
-_SUMS = (
-    sa.select(
-        *(sa.func.coalesce(sa.func.sum(column), 0).label(name) for name, column in _SUMMED.items()),
-        sa.func.max(sessions.c.seen_ms).label("seen_ms"),
-    )
-    .where(sessions.c.project_id == _PROJECT)
-    .subquery()
-)
-_FIGURES = (
-    sa.select(projects, *_SUMS.c, *_COUNTS)
-    .select_from(projects.join(_SUMS, sa.true()))
-    .where(projects.c.id == _PROJECT)
-)

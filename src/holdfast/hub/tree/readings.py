@@ -1,5 +1,5 @@
-"""How full a window was at each step: what `/api/sessions/{id}/readings` draws, also days later,
-with the alerts and checkpoints that are marked on the curve.
+"""How full a window was at each step, and when it was compacted: what
+`/api/sessions/{id}/readings` draws, also days later.
 
 A row holds the readings of 256 steps as lists of numbers, 24 bytes a reading on SQLite. Which row a
 step belongs to follows from its number, so that a step reported twice is one reading. After a day a
@@ -9,15 +9,14 @@ row keeps the least and the greatest of every 16 steps, and what is older than 3
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.rows import Row, matching, put, rows
-from holdfast.hub.store.tables import agent_contexts, audit, readings
-from holdfast.hub.tree.agent_contexts import SNAPSHOT
-from holdfast.window.audit import PRESSURE
+from holdfast.hub.store.rows import Page, Row, fetch_page, matching, put, rows, upsert
+from holdfast.hub.store.tables import compactions, readings
 
 CHUNK = 256  # steps of one row
 BUCKET = 16  # steps of which a thinned row keeps two
@@ -47,8 +46,9 @@ def add(
     new: dict[int, dict[int, tuple[int, int]]] = {}
     for step, at_ms, used in points:
         new.setdefault(step // CHUNK, {})[step] = at_ms, used
-    of = {"session": session_id, "agent": agent_id, "chunks": list(new)}
-    before = {row["chunk"]: row for row in rows(connection, _CHUNKS, of)}
+    mine = matching(readings, session_id=session_id, agent_id=agent_id)
+    held_rows = sa.select(readings).where(*mine, readings.c.chunk.in_(new)).with_for_update()
+    before = {row["chunk"]: row for row in rows(connection, held_rows)}
     for chunk, steps in sorted(new.items()):
         held = before.get(chunk)
         merged = {**_steps(held), **steps} if held else steps
@@ -56,17 +56,6 @@ def add(
         row = {"session_id": session_id, "agent_id": agent_id, "chunk": chunk}
         row |= {"limit_tokens": limit, "thinned": 0, **_pack(merged)}
         put(connection, readings, _KEY, row)
-
-
-_CHUNKS = (
-    sa.select(readings)
-    .where(
-        readings.c.session_id == sa.bindparam("session"),
-        readings.c.agent_id == sa.bindparam("agent"),
-        readings.c.chunk.in_(sa.bindparam("chunks", expanding=True)),
-    )
-    .with_for_update()
-)
 
 
 def note_limit(connection: Connection, session_id: str, agent_id: str, limit_tokens: int) -> None:
@@ -86,58 +75,41 @@ def list_readings(
     """List the readings of one window between two steps, inclusive, oldest first."""
     first, last = first_step or 0, MOST_STEP if last_step is None else last_step
     chunks = readings.c.chunk.between(first // CHUNK, last // CHUNK)
-    query = _of_window(session_id, agent_id).where(chunks).order_by(readings.c.chunk)
+    mine = matching(readings, session_id=session_id, agent_id=agent_id)
+    query = sa.select(readings).where(*mine, chunks).order_by(readings.c.chunk)
     found = (one for row in rows(connection, query) for one in _unpack(row))
     return [one for one in found if first <= one.step <= last]
-
-
-def _of_window(session_id: str, agent_id: str) -> sa.Select[Any]:
-    return sa.select(readings).where(*matching(readings, session_id=session_id, agent_id=agent_id))
 
 
 def at_time(
     connection: Connection, session_id: str, agent_id: str, at_ms: int
 ) -> UsedAtStep | None:
     """Return the last reading of a window before a time."""
-    table, mine = readings.c, _of_window(session_id, agent_id)
-    later = mine.where(table.last_ms >= at_ms).order_by(table.chunk).limit(1)
-    earlier = mine.where(table.last_ms < at_ms).order_by(table.chunk.desc()).limit(1)
-    found = [*rows(connection, earlier), *rows(connection, later)]
-    before = [one for row in found for one in _unpack(row) if one.at_ms <= at_ms]
-    return before[-1] if before else None
+    found = list_readings(connection, session_id, agent_id)
+    return next((one for one in reversed(found) if one.at_ms <= at_ms), None)
 
 
 def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
     """Return the first and the last stored step of a window."""
-    mine, chunk = _of_window(session_id, agent_id), readings.c.chunk
-    first = rows(connection, mine.order_by(chunk).limit(1))
-    last = rows(connection, mine.order_by(chunk.desc()).limit(1))
-    return (first[0]["body"]["step"][0], last[0]["body"]["step"][-1]) if first and last else None
+    found = list_readings(connection, session_id, agent_id)
+    return (found[0].step, found[-1].step) if found else None
 
 
 def trends(connection: Connection, sessions: Iterable[str]) -> dict[tuple[str, str], list[float]]:
     """Return the last shares of the limit for every window of these sessions, by session and
     agent."""
-    wanted = sorted(set(sessions))
-    found: dict[tuple[str, str], list[float]] = {}
-    for start in range(0, len(wanted), 500):
-        for row in _last_rows(connection, wanted[start : start + 500]):
-            used, limit = row["body"]["used"], row["limit_tokens"]
-            line = found.setdefault((row["session_id"], row["agent_id"]), []) if limit else []
-            if limit and len(line) < TREND:
-                line[:0] = [round(one / limit, 4) for one in used[len(line) - TREND :]]
-    return found
-
-
-def _last_rows(connection: Connection, sessions: list[str]) -> list[Row]:
-    """Return the last two rows of each window, the newest first."""
     table = readings.c
     ends = sa.select(table.session_id, table.agent_id, sa.func.max(table.chunk).label("chunk"))
-    ends = ends.where(table.session_id.in_(sessions)).group_by(table.session_id, table.agent_id)
-    last = ends.subquery()
+    ends = ends.where(table.session_id.in_(set(sessions)))
+    last = ends.group_by(table.session_id, table.agent_id).subquery()
     same = (table.session_id == last.c.session_id) & (table.agent_id == last.c.agent_id)
     query = sa.select(readings).join(last, same & (table.chunk >= last.c.chunk - 1))
-    return rows(connection, query.order_by(table.chunk.desc()))
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows(connection, query.order_by(table.chunk)):
+        if limit := row["limit_tokens"]:
+            shares = found.setdefault((row["session_id"], row["agent_id"]), [])
+            shares += [round(used / limit, 4) for used in row["body"]["used"]]
+    return {window: shares[-TREND:] for window, shares in found.items()}
 
 
 def thin(steps: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
@@ -146,16 +118,13 @@ def thin(steps: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
     wide looks the same."""
     if len(steps) <= most:
         return list(steps)
+    used = attrgetter("used_tokens")
     inner, buckets = steps[1:-1], (most - 2) // 2
     kept: list[UsedAtStep] = [steps[0]]
     for n in range(buckets):
         some = inner[len(inner) * n // buckets : len(inner) * (n + 1) // buckets]
-        kept += sorted({min(some, key=_used_tokens), max(some, key=_used_tokens)})
+        kept += sorted({min(some, key=used), max(some, key=used)})
     return [*kept, steps[-1]]
-
-
-def _used_tokens(one: UsedAtStep) -> int:
-    return one.used_tokens
 
 
 def prune(connection: Connection, now_ms: int, held: Collection[str] = ()) -> None:
@@ -206,54 +175,36 @@ def _unpack(row: Row) -> Iterator[UsedAtStep]:
         yield UsedAtStep(step, body["from_ms"] + ms, used, limit)
 
 
-MOST_MARKS = 1_000  # of each kind, the newest
+_COMPACTION = ("session_id", "agent_id", "number")
 
 
-def alert_marks(connection: Connection, session_id: str, agent_id: str) -> list[dict[str, Any]]:
-    """List the alerts of a window, oldest first."""
-    mine = (audit.c.session_id == session_id) & (audit.c.kind == PRESSURE)
-    whose = sa.func.coalesce(audit.c.agent_id, "") == agent_id
-    query = sa.select(audit).where(mine, whose).order_by(audit.c.at_ms.desc()).limit(MOST_MARKS)
-    return [_alert(row["at_ms"], row["body"] or {}) for row in reversed(rows(connection, query))]
-
-
-def _alert(at_ms: int, body: dict[str, Any]) -> dict[str, Any]:
-    ratio = body.get("used_ratio")
-    return {
-        "at_ms": at_ms,
-        "level": _word(body.get("level")),
-        "zone": _word(body.get("zone")),
-        "used_ratio": float(ratio) if isinstance(ratio, int | float) else None,
-        "heard": "told the model" in (body.get("done") or ()),
+def add_compaction(connection: Connection, row: Row) -> None:
+    """Add a compaction; unknown fields of a known one stay as they were."""
+    known = {
+        name: value for name, value in row.items() if value is not None and name not in _COMPACTION
     }
+    connection.execute(upsert(connection, compactions, _COMPACTION, row, known))
 
 
-def checkpoint_marks(
-    connection: Connection, session_id: str, agent_id: str
-) -> list[dict[str, Any]]:
-    """List the checkpoints of a window, oldest first."""
-    table = agent_contexts.c
-    mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
-    query = sa.select(table.compact_id, table.updated_ms, table.role_context).where(mine)
-    found = rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_MARKS))
-    return [
-        {
-            "id": row["compact_id"],
-            "at_ms": row["updated_ms"],
-            "trigger": _word((row["role_context"] or {}).get("trigger")),
-        }
-        for row in reversed(found)
-        if ((row["role_context"] or {}).get("agent_id") or "") == agent_id
-    ]
+def list_compactions(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    since_ms: int = 0,
+) -> Page:
+    """List compactions, newest first."""
+    table = compactions.c
+    wanted = matching(compactions, project_id=project_id, session_id=session_id)
+    query = sa.select(compactions).where(*wanted, table.at_ms >= since_ms)
+    order = (table.at_ms.desc(), table.session_id, table.agent_id, table.number.desc())
+    return fetch_page(connection, query.order_by(*order), limit, offset)
 
 
-def checkpoints_since(connection: Connection, since_ms: int, project_id: str | None = None) -> int:
-    table = agent_contexts.c
-    wanted = (table.agent_type == SNAPSHOT) & (table.updated_ms >= since_ms)
-    if project_id is not None:
-        wanted &= table.project_id == project_id
-    return connection.scalar(sa.select(sa.func.count()).where(wanted)) or 0
-
-
-def _word(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+def compactions_of(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
+    """List the compactions of one window, oldest first."""
+    mine = matching(compactions, session_id=session_id, agent_id=agent_id)
+    query = sa.select(compactions).where(*mine).order_by(compactions.c.number)
+    return rows(connection, query)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -34,11 +34,14 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.hub.tree import projects as known_projects
+from holdfast.text.sentences import title_of
 
 ACTIVE_MS = 30 * 60_000
 TOTALS = ("total_tools_used", "total_success", "total_errors")
 SUMS = (*TOTALS, "total_duration_ms", "timed_actions")
+LAST_MS = sa.func.coalesce(sessions.c.seen_ms, sessions.c.started_ms)
+_PLACE = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
+_NEWEST_FIRST = (sessions.c.started_ms.desc(), sessions.c.id)
 
 
 def add(connection: Connection, row: Row, now_ms: int) -> Row:
@@ -53,49 +56,30 @@ def add(connection: Connection, row: Row, now_ms: int) -> Row:
 
 
 def meet(
-    connection: Connection, session_id: str, project_id: str | None, now_ms: int
+    connection: Connection, session_id: str, project_id: str | None, now_ms: int, **more: int
 ) -> str | None:
-    """Create the session if it is new, else note activity at this time. A session that has no
-    project gets this one. Return its project."""
+    """Create the session if it is new, note activity at this time, and add `more` to its sums. A
+    session that has no project gets this one. Return its project."""
     row = {"id": session_id, "project_id": project_id, "started_ms": now_ms, "seen_ms": now_ms}
     if put_new(connection, sessions, row):
-        events.tell(connection, "session.started", row, session_id=row["id"])
-        return project_id
-    known = {"seen_ms": now_ms, "project_id": sa.func.coalesce(sessions.c.project_id, project_id)}
-    mine = sa.update(sessions).where(sessions.c.id == session_id)
-    place: str | None = connection.scalar(mine.values(known).returning(sessions.c.project_id))
+        events.tell(connection, "session.started", row, session_id=session_id)
+    table = sessions.c
+    changes = {
+        "seen_ms": sa.case((table.seen_ms > now_ms, table.seen_ms), else_=now_ms),
+        "project_id": sa.func.coalesce(table.project_id, project_id),
+        **{name: table[name] + n for name, n in more.items()},
+    }
+    change = sa.update(sessions).where(table.id == session_id).values(changes)
+    place: str | None = connection.scalar(change.returning(table.project_id))
     return place
 
 
-_PLACE_OF_CALL = sa.bindparam("place", type_=sa.Text)
-_CALLED_MS = sa.bindparam("called_ms", type_=sa.BigInteger)
-_ADD_CALL = (  # built once: it comes with every call
-    sa.update(sessions)
-    .where(
-        sessions.c.id == sa.bindparam("session", type_=sa.Text),
-        _PLACE_OF_CALL.is_(None) | (sessions.c.project_id == _PLACE_OF_CALL),
-    )
-    .values(
-        seen_ms=sa.case((sessions.c.seen_ms > _CALLED_MS, sessions.c.seen_ms), else_=_CALLED_MS),
-        **{name: sessions.c[name] + sa.bindparam(f"more_{name}") for name in SUMS},
-    )
-)
-
-
-def add_call(connection: Connection, action: Row, path: str | None = None) -> None:
-    """Add a call to the sums of its session. A new session begins with it, in the project of this
-    path; a known one stays in its project."""
+def add_call(connection: Connection, action: Row) -> None:
+    """Add a call to the sums of its session. A new session begins with it."""
     failed, took = int(action["exit_code"] != 0), action["duration_ms"]
     numbers = (1, 1 - failed, failed, took or 0, int(took is not None))
-    more = {f"more_{name}": n for name, n in zip(SUMS, numbers, strict=True)}
-    session_id, place, now = action["session_id"], action["project_id"], action["created_ms"]
-    more |= {"session": session_id, "place": place, "called_ms": now}
-    if session_id is None or not connection.execute(_ADD_CALL, more).rowcount:
-        if path:
-            known_projects.meet(connection, path, now)
-        if session_id is not None:
-            meet(connection, session_id, place, now)
-            connection.execute(_ADD_CALL, {**more, "place": None})
+    more = dict(zip(SUMS, numbers, strict=True))
+    meet(connection, action["session_id"], action["project_id"], action["created_ms"], **more)
 
 
 def find(connection: Connection, session_id: str) -> Row | None:
@@ -116,11 +100,61 @@ def list_page(
     active_only: bool = False,
 ) -> Page:
     """List sessions, newest first. Active means not ended, or ended less than half an hour ago."""
-    query = sa.select(sessions).order_by(sessions.c.started_ms.desc(), sessions.c.id)
-    query = query.where(*matching(sessions, project_id=project_id))
+    query = sa.select(sessions).where(*matching(sessions, project_id=project_id))
     if active_only:
         query = query.where(_is_active(now_ms))
-    return fetch_page(connection, query, limit, offset)
+    return fetch_page(connection, query.order_by(*_NEWEST_FIRST), limit, offset)
+
+
+def list_past(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    project_id: str | None = None,
+    since_ms: int | None = None,
+    until_ms: int | None = None,
+    least_ms: int = 0,
+    least_compactions: int = 0,
+    session_ids: Sequence[str] | None = None,
+) -> Page:
+    """List sessions as a history does, the last used first: each with its `project` by name."""
+    name = sa.func.coalesce(projects.c.name, projects.c.path).label("project")
+    query = (
+        sa.select(sessions, name)
+        .join_from(sessions, projects, isouter=True)
+        .where(
+            *matching(sessions, project_id=project_id),
+            sessions.c.compact_count >= least_compactions,
+            LAST_MS - sessions.c.started_ms >= least_ms,
+        )
+    )
+    if since_ms is not None:
+        query = query.where(since_ms <= LAST_MS)
+    if until_ms is not None:
+        query = query.where(sessions.c.started_ms <= until_ms)
+    if session_ids is not None:
+        query = query.where(sessions.c.id.in_(session_ids))
+    return fetch_page(connection, query.order_by(LAST_MS.desc(), sessions.c.id), limit, offset)
+
+
+def titles(connection: Connection, session_ids: set[str]) -> dict[str, str]:
+    """Return the title of each session, from its first request: it stays the same."""
+    found = prompts(connection, session_ids, sa.func.min)
+    return {name: title_of(words) for name, words in found.items()}
+
+
+def prompts(
+    connection: Connection, session_ids: set[str], which: Any = sa.func.max
+) -> dict[str, str]:
+    """Return the newest request of each session, or the first with `func.min`."""
+    table = requests.c
+    mine = table.session_id.in_(session_ids), table.prompt != ""
+    times = sa.select(table.session_id, which(table.created_ms).label("at_ms"))
+    one = times.where(*mine).group_by(table.session_id).subquery()
+    same = (table.session_id == one.c.session_id) & (table.created_ms == one.c.at_ms)
+    query = sa.select(table.session_id, table.prompt).join(one, same).where(table.prompt != "")
+    return {row["session_id"]: row["prompt"] for row in rows(connection, query)}
 
 
 def _is_active(now_ms: int) -> sa.ColumnElement[bool]:
@@ -135,6 +169,18 @@ def change(connection: Connection, session_id: str, changes: Row, _now_ms: int) 
     kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
     events.tell(connection, kind, {**before, **changes}, session_id=session_id)
     return get(connection, session_id)
+
+
+def note_compaction(
+    connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
+) -> None:
+    """Record that this session's window was compacted. An unknown session is not created."""
+    changes: Row = {"compacted_ms": now_ms, "compact_agent": agent}
+    changes["compact_count"] = sessions.c.compact_count + 1
+    changes |= {"compact_summary": summary} if summary else {}
+    noted = sa.update(sessions).where(sessions.c.id == session_id).values(changes)
+    if connection.execute(noted).rowcount:
+        events.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
 
 
 def remove(connection: Connection, session_id: str, _now_ms: int) -> None:
@@ -182,7 +228,6 @@ def _sum(column: Any) -> sa.ColumnElement[int]:
     return sa.func.coalesce(sa.func.sum(column), 0)
 
 
-_PLACE = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
 _SHOWN = ("agent_type", "agent_id", "description", "started_ms", "created_ms", "session_id")
 
 
@@ -202,13 +247,9 @@ def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]
 
 def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) -> Page:
     """List active sessions with their project."""
-    page = list_page(connection, limit, offset, now_ms=now_ms, active_only=True)
-    wanted = {row["project_id"] for row in page.rows} - {None}
-    query = sa.select(projects.c.id, *_PLACE).where(projects.c.id.in_(wanted))
-    known = {row.pop("id"): row for row in rows(connection, query)}
-    nowhere = {"project_path": None, "project_name": None}
-    found = [{**row, **known.get(row["project_id"], nowhere)} for row in page.rows]
-    return replace(page, rows=found)
+    query = sa.select(sessions, *_PLACE).join_from(sessions, projects, isouter=True)
+    query = query.where(_is_active(now_ms)).order_by(*_NEWEST_FIRST)
+    return fetch_page(connection, query, limit, offset)
 
 
 def session_as_agent(session: Row) -> Row:

@@ -19,7 +19,7 @@ from holdfast.events.summary_report import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import compactions, readings
+from holdfast.hub.tree import audit, readings
 from holdfast.transcript import Unreadable
 
 router = Router(prefix="/api/compactions", tags=["compactions"])
@@ -137,7 +137,7 @@ async def listed(
     """Newest first."""
 
     def look(connection: Connection) -> dict[str, Any]:
-        page = compactions.list_page(
+        page = readings.list_compactions(
             connection, limit, offset, project_id=project_id, session_id=session_id
         )
         counts = counts_of(connection, page.rows)
@@ -154,7 +154,7 @@ async def get(session_id: SessionPath, number: Number, db: Db, agent: WordQuery 
     summary holds, least found first, and every line that was restored with the reason for it."""
 
     def look(connection: Connection) -> tuple[dict[str, Any], dict[str, Any], int]:
-        known = compactions.of_window(connection, session_id, agent or "")
+        known = readings.compactions_of(connection, session_id, agent or "")
         row = next((row for row in known if row["number"] == number), None)
         if row is None:
             raise NotThere("Compaction")
@@ -219,7 +219,7 @@ def counts_of(connection: Connection, rows: Sequence[Row]) -> list[dict[str, Any
     known = history.compactions()
     return [
         _counts(None if row["agent_id"] else known.get((row["session_id"], row["number"])), noted)
-        for row, noted in zip(rows, compactions.summary_checks(connection, rows), strict=True)
+        for row, noted in zip(rows, audit.summary_checks(connection, rows), strict=True)
     ]
 
 

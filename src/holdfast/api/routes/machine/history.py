@@ -23,7 +23,8 @@ from holdfast.events.history import SummaryCounts, TranscriptFigures
 from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.past import is_reported
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import capacity, compactions, past_sessions, readings
+from holdfast.hub.tree import audit, capacity, readings
+from holdfast.hub.tree import sessions as past_sessions
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import Tariff, cost_of, parse_tariff
 from holdfast.window.history import TokenUse
@@ -181,8 +182,8 @@ async def sessions(
     figures = {file.session_id: file for file in (await read_files(history.load)).values()}
     wanted = None if agent is None else [n for n, one in figures.items() if one.agent == agent]
 
-    def look(connection: Connection) -> tuple[Page, dict[str, Row]]:
-        return past_sessions.list_page(
+    def look(connection: Connection) -> tuple[Page, dict[str, str]]:
+        page = past_sessions.list_past(
             connection,
             limit,
             offset,
@@ -193,22 +194,25 @@ async def sessions(
             least_compactions=least_compactions,
             session_ids=wanted,
         )
+        return page, past_sessions.titles(connection, {row["id"] for row in page.rows})
 
-    page, about = await db.read(look)
+    page, titles = await db.read(look)
     tariff = _tariff()
-    rows = [_session(row, about[row["id"]], figures.get(row["id"]), tariff) for row in page.rows]
+    rows = [
+        _session(row, titles.get(row["id"]), figures.get(row["id"]), tariff) for row in page.rows
+    ]
     return respond({"sessions": rows, **paging(page)})
 
 
 def _session(
-    row: Row, about: Row, figures: TranscriptFigures | None, tariff: Tariff
+    row: Row, title: str | None, figures: TranscriptFigures | None, tariff: Tariff
 ) -> dict[str, Any]:
     used = list(_used([figures])) if figures and figures.is_read else None
     return {
         "id": row["id"],
         "project_id": row["project_id"],
-        "project": about["project"],
-        "title": (figures.title if figures else None) or about["title"],
+        "project": row["project"],
+        "title": (figures.title if figures else None) or title,
         "agent": figures.agent if figures else None,
         "has_hooks": figures is None or is_reported(row["id"]),
         "started_at": row_times.to_iso(row["started_ms"]),
@@ -231,7 +235,7 @@ async def today(
     since_ms = now - DAY_MS if since is None else since
 
     def look(connection: Connection) -> dict[str, Any]:
-        page = compactions.list_page(
+        page = readings.list_compactions(
             connection, MOST_SUMMED, 0, project_id=project_id, since_ms=since_ms
         )
         counts = counts_of(connection, page.rows)
@@ -245,7 +249,7 @@ async def today(
             "given": len(given),
             "not_found": sum(count["not_found"] for count in checked),
             "restored": sum(count["restored"] or 0 for count in given or checked),
-            "checkpoints": readings.checkpoints_since(connection, since_ms, project_id),
+            "checkpoints": audit.checkpoints_since(connection, since_ms, project_id),
         }
 
     totals = await db.read(look)

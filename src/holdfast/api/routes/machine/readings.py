@@ -13,7 +13,7 @@ from holdfast.api.database import Db
 from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
 from holdfast.api.responses import ApiAnswer, Router, respond
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import compactions, readings, sessions
+from holdfast.hub.tree import audit, readings, sessions
 from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.settings import load as settings_load
 
@@ -103,9 +103,9 @@ async def get(
             "last_step": ends[1],
             "total": len(steps),
             **{name: [getattr(step, name) for step in shown] for name in UsedAtStep._fields},
-            "compactions": _compactions(compactions.of_window(connection, *window), steps),
-            "alerts": _on_curve(readings.alert_marks(connection, *window), steps),
-            "checkpoints": _on_curve(readings.checkpoint_marks(connection, *window), steps),
+            "compactions": _compactions(readings.compactions_of(connection, *window), steps),
+            "alerts": _on_curve(audit.alert_marks(connection, *window), steps),
+            "checkpoints": _on_curve(audit.checkpoint_marks(connection, *window), steps),
         }
 
     return respond(await db.read(look))

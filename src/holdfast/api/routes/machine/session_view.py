@@ -25,7 +25,7 @@ from holdfast.files.git import run_git
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import compactions, readings, sessions, work
+from holdfast.hub.tree import readings, sessions, work
 from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
@@ -182,7 +182,7 @@ async def turns(
 
     def look(connection: Connection) -> tuple[list[Row], list[UsedAtStep], list[Row]]:
         sessions.get(connection, session_id)
-        freed = compactions.of_window(connection, session_id, agent or "")
+        freed = readings.compactions_of(connection, session_id, agent or "")
         page = work.list_requests(connection, 1000, 0, session_id=session_id)
         return freed, readings.list_readings(connection, session_id, agent or ""), list(page.rows)
 

@@ -37,9 +37,10 @@ from holdfast.hub.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.hub.tree import capacity, compactions, readings
-from holdfast.hub.tree.agent_contexts import SNAPSHOT, add_skills, count_tool
+from holdfast.hub.tree import capacity, readings
+from holdfast.hub.tree.agent_contexts import add_skills, count_tool
 from holdfast.hub.tree.projects import name_of
+from holdfast.hub.tree.snapshots import SNAPSHOT
 
 
 def create_missing(connection: Connection, records: Iterable[RecordedEvent]) -> None:
@@ -248,7 +249,7 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
 
 def write_compaction(connection: Connection, record: RecordedCompaction) -> None:
     """Record a compaction of the window, and of the session if it is the main window."""
-    compactions.add(
+    readings.add_compaction(
         connection,
         {
             "session_id": record.session_id,

@@ -1,4 +1,5 @@
-"""Normalize snapshots of any origin: our hooks, clients of the API, older scripts.
+"""Snapshots of sessions: saved through the API, found by the exact session, restored as a brief.
+They are rows of agent contexts, and come from our hooks, clients of the API and older scripts.
 
 Scripts send a list either as the list or as the whole answer it came in (`{"contexts": […]}`),
 agent states also as an object keyed by the agent, and open tasks sometimes only inside the tree of
@@ -8,17 +9,83 @@ task is in `active_tasks`. Items stay as they were saved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import ids
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import Row, rows
+from holdfast.hub.store.tables import agent_contexts
+from holdfast.hub.tree import projects, sessions
 
 Items: TypeAlias = list[Any]
 _SETTLED = ("completed", "failed", "cancelled", "deleted")
-
 SNAPSHOT = "compact-snapshot"
 # Who saves by himself: the guard, the watcher, a script's monitor. Clients know one word for all.
 AUTOMATIC = ("proactive", "guard", "monitor", "watcher")
 LISTS = ("active_tasks", "modified_files", "key_decisions")
 MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
+MOST_MERGED = 10  # snapshots of a session that are looked at
+
+
+def save_snapshot(
+    connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
+) -> Row:
+    """Add a row per save; an unknown session is created, in the project that the save names."""
+    named = snapshot.get("project_id")
+    known = projects.find(connection, named) if isinstance(named, str) else None
+    place = known["id"] if known else None
+    project_id = sessions.meet(connection, session_id, place, now_ms)
+    row: Row = {
+        "id": ids.new(),
+        "project_id": project_id,
+        "agent_id": f"{SNAPSHOT}-{session_id}-{now_ms}",
+        "agent_type": SNAPSHOT,
+        "session_id": session_id,
+        "status": "completed",
+        "role_context": snapshot,
+        "skills_to_restore": [],
+        "tools_used": [],
+        "progress_summary": snapshot.get("context_summary"),
+        "compact_id": None,
+        "updated_ms": now_ms,
+    }
+    connection.execute(sa.insert(agent_contexts), row)
+    events.announce(
+        connection,
+        "snapshot.saved",
+        {"id": row["id"], "trigger": snapshot.get("trigger")},
+        project_id=project_id,
+        session_id=session_id,
+    )
+    return row
+
+
+def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
+    """Return the newest snapshot, with what it lacks from those before it."""
+    table = agent_contexts.c
+    mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
+    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc(), table.id)
+    return _merge(rows(connection, query.limit(MOST_MERGED)))
+
+
+def _merge(newest_first: Sequence[Row]) -> Row | None:
+    """Return the newest snapshot; a field that it lacks is that of the newest one that has it. The
+    summary of an automatic save says only that it was taken, so one that somebody wrote stays."""
+    if not newest_first:
+        return None
+    merged: Row = {}
+    for row in reversed(newest_first):
+        held = row["role_context"] if isinstance(row["role_context"], dict) else {}
+        said = {name: value for name, value in held.items() if value not in (None, "", [], {})}
+        if held.get("trigger") in AUTOMATIC and "context_summary" in merged:
+            said.pop("context_summary", None)
+        merged |= said
+    whole = {**newest_first[0], "role_context": merged}
+    return {**whole, "progress_summary": merged.get("context_summary")}
 
 
 def normalize(snapshot: Any) -> dict[str, Any]:
