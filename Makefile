@@ -6,7 +6,6 @@ CORPUS ?=
 EVALUATE ?=
 SECRETS ?=
 QUESTIONS ?=
-LABELS ?=
 LARGE ?=
 ENDURANCE ?=
 SHORT ?=
@@ -104,9 +103,9 @@ reference: $(VENV)/.ready ## the parts of docs/ that are made from the code
 	$(BIN)/python docs/reference.py
 	$(BIN)/python docs/page_types.py
 
-DATA := $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LABELS),--labels $(LABELS)) $(if $(LARGE),--large) $(if $(ENDURANCE),--endurance)
+DATA := $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LARGE),--large) $(if $(ENDURANCE),--endurance)
 
-bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE SECRETS=FILE QUESTIONS=FILE LABELS=DIR LARGE=1 ENDURANCE=1
+bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE SECRETS=FILE QUESTIONS=FILE LARGE=1 ENDURANCE=1
 	@$(BIN)/python -m benchmarks.run $(DATA)
 
 report: $(VENV)/.ready ## the figures with their spread and growth, in build/report.html: make report RUNS=1 SHORT=1, and the data of bench

@@ -1,6 +1,6 @@
 """What a save, a restore and the hierarchy cost through the API, compared with another checkout.
 
-    python -m benchmarks.hub                    # times, and where the time goes
+    python -m benchmarks.hub                    # times
     python -m benchmarks.hub --against DIR      # as ratios to the checkout in DIR, with its .venv
     python -m benchmarks.hub --against DIR --engine SQLite --only restore --sessions 1
 
@@ -30,7 +30,6 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from benchmarks import hub_profile
 from benchmarks.api import REFUSED, TOKEN, free_port, wait_for
 from benchmarks.databases import both
 from benchmarks.hub_data import REQUESTS, SESSIONS, fill_others, fill_tree
@@ -245,8 +244,6 @@ def main() -> None:
     )
     for row in rows(given.against and given.against.resolve(), chosen):
         print(*row, sep=" | ", flush=True)
-    if not given.only:
-        print(*hub_profile.table(), sep="\n")
 
 
 if __name__ == "__main__":

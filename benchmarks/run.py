@@ -2,7 +2,6 @@
 
 make bench CORPUS=DIR        adds what real transcripts tell
 make bench ENDURANCE=1       adds long sessions in the real client
-make bench LABELS=DIR        with CORPUS: compares checkpoints with sessions labelled by hand
 
     python -m benchmarks.run --only hooks --only save      # some sections
     python -m benchmarks.run --only hooks --json           # for `make report`
@@ -12,7 +11,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +28,6 @@ class Data(NamedTuple):
     evaluate: Path | None = None
     secrets: Path | None = None
     questions: Path | None = None
-    labels: Path | None = None
     large: bool = False
     endurance: bool = False
 
@@ -58,7 +59,6 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
     parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
     parser.add_argument("--questions", type=Path, help="questions about the corpus, as JSON")
-    parser.add_argument("--labels", type=Path, help="sessions of the corpus, labelled by hand")
     parser.add_argument("--large", action="store_true", help="search a million items too")
     parser.add_argument("--endurance", action="store_true", help="play the long sessions: minutes")
 
@@ -71,6 +71,11 @@ def _print(title: str, rows: list[Row]) -> None:
     print(f"\n## {title}\n\n| measure | figure | to reach |\n|---|---|---|", flush=True)
     for name, figure, wanted in rows:
         print(f"| {name} | {figure} | {wanted} |", flush=True)
+
+
+def measured(module: str, *data: object) -> Iterator[Row]:
+    """The rows of a module, which is loaded only when it is measured."""
+    yield from import_module(f"benchmarks.{module}").rows(*data)
 
 
 def _hooks() -> Iterator[Row]:
@@ -86,170 +91,27 @@ def _hooks() -> Iterator[Row]:
         yield name, f"{middle:.1f} ms, p95 {p95:.1f} ms", ""
 
 
-def _commands() -> Iterator[Row]:
-    from benchmarks import commands
-
-    yield from commands.rows()
-
-
-def _shape() -> Iterator[Row]:
-    from benchmarks import shape
-
-    yield from shape.rows()
-
-
-def _archive(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import archive
-
-    yield from archive.rows(corpus)
-
-
-def _transcripts(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import transcripts
-
-    yield from transcripts.rows(corpus)
-
-
-def _mcp() -> Iterator[Row]:
-    from benchmarks import mcp
-
-    yield from mcp.rows()
-
-
-def _wait() -> Iterator[Row]:
-    from benchmarks import wait
-
-    yield from wait.rows()
-
-
-def _hostile_text() -> Iterator[Row]:
-    from benchmarks import hostile_text
-
-    yield from hostile_text.rows()
-
-
-def _parse(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import long_sessions, parse
-
-    yield from parse.rows(corpus)
-    yield from long_sessions.rows()
-
-
-def _save() -> Iterator[Row]:
-    from benchmarks import save
-
-    yield from save.rows()
-
-
-def _intake() -> Iterator[Row]:
-    from benchmarks import intake
-
-    yield from intake.rows()
-
-
-def _watcher() -> Iterator[Row]:
-    from benchmarks import watcher
-
-    yield from watcher.rows()
-
-
-def _secrets(samples: Path | None, corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import redact, unseen_secrets
-
-    yield from redact.rows(corpus=corpus)
-    yield from unseen_secrets.rows(samples, None, corpus)
-
-
-def _api() -> Iterator[Row]:
-    from benchmarks import api, hub
-
-    yield from api.rows()
-    yield from hub.rows()
-
-
-def _dashboard() -> Iterator[Row]:
-    from benchmarks import dashboard
-
-    yield from dashboard.rows()
-
-
-def _lists() -> Iterator[Row]:
-    from benchmarks import lists
-
-    yield from lists.rows()
-
-
-def _segments(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import segments
-
-    yield from segments.rows(corpus)
-
-
-def _plans() -> Iterator[Row]:
-    from benchmarks import plans
-
-    yield from plans.rows()
-
-
-def _estimates(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import estimates
-
-    yield from estimates.rows(corpus)
-
-
-def _retrieval() -> Iterator[Row]:
-    from benchmarks import retrieval
-
-    yield from retrieval.rows()
-
-
 def _questions(questions: Path | None, corpus: Path | None) -> Iterator[Row]:
     if questions is None or corpus is None:
         yield "questions", "not measured: say CORPUS=DIR QUESTIONS=FILE", ""
         return
-    from benchmarks import questions as asked
-
-    yield from asked.rows(questions, corpus)
-
-
-def _search(large: bool) -> Iterator[Row]:
-    from benchmarks import search
-
-    yield from search.rows(large)
+    yield from measured("questions", questions, corpus)
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
-    from benchmarks import briefs, conformance, left_out, user_words
-
     if corpus is None or evaluate is None:
         yield "quality", "not measured: say CORPUS=DIR EVALUATE=FILE", ""
-    yield from briefs.rows(corpus, evaluate)
+    yield from measured("briefs", corpus, evaluate)
     if corpus is not None:
-        from benchmarks import roles
-
-        yield from roles.rows(corpus)
-    if corpus is not None and evaluate is not None:
-        yield from left_out.rows(corpus, evaluate)
-    yield from user_words.rows(corpus) if corpus else ()
-    yield from conformance.rows()
-
-
-def _contents(corpus: Path | None, labels: Path | None) -> Iterator[Row]:
-    from benchmarks import contents
-
-    if corpus is None or labels is None:
-        yield "contents", "not measured: say CORPUS=DIR LABELS=DIR", ""
-        return
-    yield from contents.rows(corpus, labels)
+        yield from measured("user_words", corpus)
+    yield from measured("conformance")
 
 
 def _endurance(asked: bool) -> Iterator[Row]:
-    from benchmarks import endurance
-
     if not asked:
         yield "endurance", "not measured: say ENDURANCE=1", ""
         return
-    yield from endurance.rows()
+    yield from measured("endurance")
 
 
 def _truth(corpus: Path | None) -> Iterator[Row]:
@@ -303,85 +165,83 @@ SECTIONS = {
     "wait": Section(
         "What the user waits",
         "100 tool rounds in the real client with a scripted API, with our hooks and without them.",
-        lambda data: _wait(),
+        lambda data: measured("wait"),
     ),
     "commands": Section(
         "What a command costs",
         "Commands typed in a shell: CPU of the whole process.",
-        lambda data: _commands(),
+        lambda data: measured("commands"),
     ),
     "shape": Section(
         "The shape of the source",
         "How large the source and an installation are, and how many modules each task loads.",
-        lambda data: _shape(),
+        lambda data: measured("shape"),
         is_fixed=True,
     ),
     "parse": Section(
         "Reading a transcript",
         "How fast a transcript becomes typed entries, and how much memory that takes.",
-        lambda data: _parse(data.corpus),
+        lambda data: chain(measured("parse", data.corpus), measured("long_sessions")),
     ),
     "hostile text": Section(
         "Texts made to be slow",
         "Everything that reads text of others: whether ten times the text takes ten times as long.",
-        lambda data: _hostile_text(),
+        lambda data: measured("hostile_text"),
     ),
     "save": Section(
         "Saving and restoring",
         "The hooks around a compaction, beside a plain chain of `bash`, `stat` and `jq`.",
-        lambda data: _save(),
+        lambda data: measured("save"),
     ),
     "intake": Section(
         "Storing what hooks report",
         "Eight processes of hooks for a minute while two others store what they report: what is "
         "lost or doubled.",
-        lambda data: _intake(),
+        lambda data: measured("intake"),
         is_long=True,
-    ),
-    "watcher": Section(
-        "Watching live sessions",
-        "The process that watches 500 live sessions, at rest and at work.",
-        lambda data: _watcher(),
     ),
     "secrets": Section(
         "Removing secrets",
         "What removing secrets costs, how many are found and how often there is a false alarm.",
-        lambda data: _secrets(data.secrets, data.corpus),
+        lambda data: chain(
+            measured("redact", sys.executable, data.corpus),
+            measured("unseen_secrets", data.secrets, None, data.corpus),
+        ),
     ),
     "api": Section(
         "Requests to the server",
         "Requests to `holdfast serve`, beside a route that does one bare `INSERT` and `COMMIT`.",
-        lambda data: _api(),
+        lambda data: chain(measured("api"), measured("hub")),
         is_long=True,
     ),
     "dashboard": Section(
         "The dashboard",
         "200 live windows and a million readings, ten people watching, one in a real browser.",
-        lambda data: _dashboard(),
+        lambda data: measured("dashboard"),
         is_long=True,
     ),
     "lists": Section(
         "Lists in a large database",
         "Lists of the server with 1,000 sessions of 1,000 actions against 10, on PostgreSQL.",
-        lambda data: _lists(),
+        lambda data: measured("lists"),
         is_long=True,
     ),
     "plans": Section(
         "A large plan",
         "What it costs to read, estimate, batch and show a plan of 3,000 tasks.",
-        lambda data: _plans(),
+        lambda data: measured("plans"),
     ),
     "estimates": Section(
         "Estimates of a request",
         "How many tokens a request will take that reads or changes files; each session is left out "
         "of the past that it is estimated from.",
-        lambda data: _estimates(data.corpus),
+        lambda data: measured("estimates", data.corpus),
         is_fixed=True,
     ),
     "retrieval": Section(
         "Search: what it finds",
         "Questions of our own whose right answers are known, by words and by words and meaning.",
-        lambda data: _retrieval(),
+        lambda data: measured("retrieval"),
         is_long=True,
     ),
     "questions": Section(
@@ -393,7 +253,7 @@ SECTIONS = {
     "search": Section(
         "Search: how fast it is",
         "Searches in an index of 100,000 items, in a running process and from a shell.",
-        lambda data: _search(data.large),
+        lambda data: measured("search", data.large),
         is_long=True,
     ),
     "truth": Section(
@@ -406,24 +266,24 @@ SECTIONS = {
     "segments": Section(
         "Older topics, compressed",
         "How real sessions are cut into segments, and what their compression keeps.",
-        lambda data: _segments(data.corpus),
+        lambda data: measured("segments", data.corpus),
         is_fixed=True,
     ),
     "mcp": Section(
         "Tools for the model",
         "The MCP server: tokens of its tools, its start, and calls in a session of 5 MB.",
-        lambda data: _mcp(),
+        lambda data: measured("mcp"),
     ),
     "archive": Section(
         "Archiving long outputs",
         "What archiving long tool outputs would have saved in real sessions.",
-        lambda data: _archive(data.corpus),
+        lambda data: measured("archive", data.corpus),
         is_fixed=True,
     ),
     "transcripts": Section(
         "Archiving transcripts",
         "Copies of transcripts that outlive the client's own: time and size.",
-        lambda data: _transcripts(data.corpus),
+        lambda data: measured("transcripts", data.corpus),
         is_long=True,
     ),
     "briefs": Section(
@@ -432,12 +292,6 @@ SECTIONS = {
         "long making a brief takes.",
         lambda data: _briefs(data.corpus, data.evaluate),
         is_long=True,
-    ),
-    "contents": Section(
-        "What a checkpoint says",
-        "Checkpoints of real sessions, compared with what people found in them by hand.",
-        lambda data: _contents(data.corpus, data.labels),
-        is_fixed=True,
     ),
     "endurance": Section(
         "Ten compactions in the real client",

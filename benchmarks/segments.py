@@ -3,10 +3,7 @@
     python -m benchmarks.segments --corpus DIR [--sample 20 --seed 7]
 
 Distribution: segments of a session, steps of a segment, segments that are done. Names: those that
-are cut. Compression: how many tokens fewer; and of what the segment had (files, commands, names,
-references, rules) and the session used again after it, the share its words name.
-
-What was used again is found by code of its own (`benchmarks.used_again`), not by the product's.
+are cut. Compression: how many tokens fewer.
 """
 
 from __future__ import annotations
@@ -21,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, quantiles
 
-from benchmarks import used_again
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
 from holdfast.segment import compress, formats, segment
@@ -67,8 +63,6 @@ class Counts:
     names_cut: list[bool] = field(default_factory=list)
     reduction: list[float] = field(default_factory=list)
     ratios: list[tuple[int, int]] = field(default_factory=list)
-    recall: list[float] = field(default_factory=list)
-    classes: dict[str, list[float]] = field(default_factory=dict)
 
 
 def count(counts: Counts, session: Session) -> None:
@@ -83,8 +77,7 @@ def count(counts: Counts, session: Session) -> None:
 
 
 def keep(counts: Counts, session: Session) -> None:
-    """Compress every segment that may be, and look what the session used of it afterwards."""
-    lines = used_again.lines(session.path)
+    """Compress every segment that may be."""
     for one in session.segments:
         if one.message_count < LEAST_MESSAGES:
             continue
@@ -92,11 +85,6 @@ def keep(counts: Counts, session: Session) -> None:
         text = compress.content(source)
         counts.ratios.append((source.tokens, formats.tokens(text)))
         counts.reduction.append(1 - formats.tokens(text) / max(1, source.tokens))
-        scores = used_again.recall(lines, one.start_byte, one.end_byte, text)
-        if scores:
-            counts.recall.append(used_again.weighted(scores))
-            for name, score in scores.items():
-                counts.classes.setdefault(name, []).append(score)
 
 
 def rows(corpus: Path | None) -> Iterator[Row]:
@@ -120,10 +108,6 @@ def _told(counts: Counts) -> Iterator[Row]:
     before, after = (sum(side) for side in zip(*counts.ratios, strict=True))
     yield "compressed: tokens fewer, all together", f"{1 - after / before:.1%}", "80-90 %"
     yield "compressed: tokens fewer, of a segment", _spread(counts.reduction, "{:.1%}"), "80-90 %"
-    told = f"next-need recall of its own items, {len(counts.recall)} segments"
-    yield told, f"{mean(counts.recall):.3f}", "≥ .75"
-    for name, scores in counts.classes.items():
-        yield f"… {name}, {len(scores)} segments", f"{mean(scores):.3f}", ""
 
 
 def _spread(values: Sequence[float], shape: str = "{:,.0f}") -> str:

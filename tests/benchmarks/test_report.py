@@ -190,13 +190,13 @@ def test_a_picture_shows_every_curve_with_its_axes_and_is_drawn_the_same_again()
 def test_a_later_report_adds_its_figures_to_the_same_page(tmp_path: Path) -> None:
     output = tmp_path / "report.html"
     line = [sys.executable, "-m", "benchmarks.report", "--runs", "1", "--output", str(output)]
-    first = [*line, "--only", "contents", "--growth", "record", "--short"]
+    first = [*line, "--only", "questions", "--growth", "record", "--short"]
     subprocess.run(first, cwd=ROOT, check=True, capture_output=True)
     added = [*line, "--only", "truth", "--add"]
     subprocess.run(added, cwd=ROOT, check=True, capture_output=True)
     page = output.read_text("utf-8")
     assert f'<h2 id="truth">{SECTIONS["truth"].title}</h2>' in page
-    assert "not measured: say CORPUS=DIR LABELS=DIR" in page
+    assert "not measured: say CORPUS=DIR QUESTIONS=FILE" in page
     assert ">seconds of CPU</text>" in page
-    assert "-m benchmarks.run --only contents" in page
+    assert "-m benchmarks.run --only questions" in page
     assert f"<td>{SECTIONS['hooks'].title}</td>" in page  # left out, with its command
