@@ -21,7 +21,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from holdfast.api.app import ROUTES
-from holdfast.brief import trim
+from holdfast.brief.item import compartment_weights
 from holdfast.brief.roles import ROLES, sections_of
 from holdfast.budget.compartments import NAMES, compartments
 from holdfast.cli.main import EVERYDAY, GROUPS, OTHERS, holdfast_command
@@ -255,7 +255,7 @@ def stops() -> Iterator[str]:
 
 
 def shares() -> Iterator[str]:
-    by_role = {role: compartments(trim.weights(sections_of(role)), {}) for role in ROLES}
+    by_role = {role: compartments(compartment_weights(sections_of(role)), {}) for role in ROLES}
     rows = [
         _row(f"`{name}`", *(f"{one[at].share / 10:.0f} %" for one in by_role.values()))
         for at, name in enumerate(NAMES)

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
-from holdfast.brief.item import item_id
-from holdfast.brief.trim import of
+from holdfast.brief.item import compartment_of, item_id
 from holdfast.budget import compartments
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
 from holdfast.budget.ledger import API, MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
@@ -48,7 +47,7 @@ def test_no_compartment_crowds_out_another(
     facts = crowded(files, commands, tasks)
     whole = dict.fromkeys(NAMES, 0)
     for item in compose(facts, 2800).items:
-        whole[of(item)] += len(item.text) + 3
+        whole[compartment_of(item)] += len(item.text) + 3
     brief = compose(facts, max_tokens)
     assert brief.allotment is not None
     for name in (ACTIVE, BACKGROUND, AMBIENT):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief import in_progress
+from holdfast.brief import work_items
 from holdfast.record.reader import MOST_REMARKS, REMARK_CHARS
 from tests.checkpoint.sessions import Session
 
@@ -69,7 +69,7 @@ NOTED = "The kiln stays at nine hundred degrees; hotter and the glaze runs."
 
 def shown(session: Session, folder: Path) -> list[str]:
     record = session.record(folder)
-    return [one.text.partition(": ")[2] for one in in_progress.remarks(record, 9000)]
+    return [one.text.partition(": ")[2] for one in work_items.remarks(record, 9000)]
 
 
 def test_a_remark_before_words_that_were_typed_meanwhile_is_shown(tmp_path: Path) -> None:

@@ -7,21 +7,24 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import files_and_commands, in_progress, open_items, pinned, quotes
+from holdfast.brief import files_and_commands, quotes, work_items
 from holdfast.brief.item import (
     EDITED,
     FIRST_UNITS,
     MOST_UNITS,
     Archived,
     BriefItem,
+    Choice,
     chars_for,
+    choose,
+    fill,
     item_id,
 )
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.shared_work import shared_work
-from holdfast.brief.trim import Choice, choose, fill
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
+from holdfast.record.from_rows import read_rows
 from holdfast.record.model import Place, Record, describe_unread
 from holdfast.record.turns import number_at_work
 from holdfast.redact import are_clean, redact
@@ -107,13 +110,13 @@ def compose(
     opening = _opening(record, origin, headline, _named(NOTICE, agent_type))
     room = limit - units(opening) - units(fence.closing()) - min(MARGIN, limit // 8)
     fixed = _fixed(record, marked, budget, room, given)
-    kept = [*fixed, *in_progress.archived_topics(archived)]
+    kept = [*fixed, *work_items.archived_topics(archived)]
     free = room - sum(units(one.text) + quotes.PER_LINE for one in kept)
     words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
     shown = {word.order for word in words}
     shared = _from("shared work", lambda: shared_work(record, work, reader))
     others = [*_sources(record, limit, archived, budget, shown, is_chosen), *shared]
-    sources = [*in_progress.added(added), *others]
+    sources = [*work_items.added(added), *others]
     # The newest words first: where not even these have room, the older ones go.
     items = [*reversed(words), *fixed, *_without_given(sources, given)]
     items = _not_evicted(items, budget.evicted)
@@ -125,6 +128,49 @@ def compose(
     fill(choice, items)
     known = sum(map(choice.knows, items))
     return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
+
+
+def compose_rows(
+    work: Mapping[str, Any], max_tokens: int, *, agent_type: str = "", reader: str = ""
+) -> Brief:
+    """Return the brief for an agent. Without a type the reader is the main session, which gets
+    everything; of those with a type only the orchestrator gets the work of others."""
+    role = role_for(agent_type) if agent_type else ""
+    if role not in ("", "orchestrator"):
+        work = _own_work(work, role, reader)
+    session_id = work.get("session_id") or "unknown"
+    record = read_rows(
+        session_id,
+        work.get("project") or "",
+        work["requests"],
+        work["actions"],
+        [path for path in work["modified_files"] if isinstance(path, str)],
+    )
+    origin = f"the store, session {session_id}"
+    return compose(record, max_tokens, role, work=work, given="", origin=origin, reader=reader)
+
+
+def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]:
+    """Leave out the work of other agents; for a specialist also the session's own."""
+    subtasks = [one for one in work["subtasks"] if one.get("agent_id") == reader]
+    waits = [one for one in work["blocking"] if reader in (one["blocked_agent"], one["blocked_by"])]
+    states = [state for state in work["agent_states"] if state.get("agent_id") == reader]
+    own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
+    if role != "specialist":
+        return own
+    ids = {subtask.get("id") for subtask in subtasks} - {None}
+    actions = [
+        action
+        for action in work["actions"]
+        if action.get("agent_id") == reader or action.get("subtask_id") in ids
+    ]
+    return {
+        **own,
+        "requests": work["requests"][-1:],
+        "actions": actions,
+        "modified_files": [],
+        "key_decisions": [],
+    }
 
 
 def halves_of(brief: Brief) -> list[str]:
@@ -173,9 +219,8 @@ def _fixed(
 ) -> list[BriefItem]:
     """Return what must be in the brief beside the user's words: marked rules, pins, and texts of
     which nobody can tell who wrote them."""
-    more = [*pinned.marked_rules(marked), *pinned.pins(budget.pins)]
     unsure = _from("unsure", lambda: quotes.unsure_items(record, int(room * UNSURE_SHARE), given))
-    return [*pinned.shorten(more, int(room * PINNED_SHARE)), *unsure]
+    return [*work_items.pinned(marked, budget.pins, int(room * PINNED_SHARE)), *unsure]
 
 
 def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
@@ -236,22 +281,21 @@ def _sources(
     is_chosen: bool,
 ) -> list[BriefItem]:
     """Return everything that competes for room, source by source."""
-    roomy = limit >= files_and_commands.TERSE_CHARS
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("answers", lambda: quotes.outcomes(record, shown)),
-        ("the end of the work", lambda: in_progress.flight(record, limit)),
-        ("newest outputs", lambda: in_progress.printed(record)),
-        ("git", lambda: in_progress.git(record, limit)),
-        ("open tasks", lambda: open_items.tasks(record)),
-        ("the plan", lambda: open_items.plan(record)),
-        ("failing commands", lambda: open_items.failure_items(record, 4 if roomy else 2)),
-        ("open questions", lambda: open_items.questions(record)),
-        ("subagents", lambda: open_items.agents(record, roomy=roomy)),
+        ("the end of the work", lambda: work_items.flight(record, limit)),
+        ("newest outputs", lambda: work_items.printed(record)),
+        ("git", lambda: work_items.git(record, limit)),
+        ("open tasks", lambda: work_items.tasks(record)),
+        ("the plan", lambda: work_items.plan(record)),
+        ("failing commands", lambda: work_items.failures(record)),
+        ("open questions", lambda: work_items.questions(record)),
+        ("subagents", lambda: work_items.agents(record, limit)),
         ("commands", lambda: files_and_commands.commands(record)),
         ("files", lambda: files_and_commands.files(record, limit, budget.shares)),
-        ("remarks", lambda: in_progress.remarks(record, limit)),
+        ("remarks", lambda: work_items.remarks(record, limit)),
         ("changed and not checked", lambda: files_and_commands.unchecked(record)),
-        ("archived topics", lambda: in_progress.archived_topics(archived)),
+        ("archived topics", lambda: work_items.archived_topics(archived)),
         ("the kind of work", lambda: files_and_commands.about(record) if is_chosen else ()),
     ]
     return [item for what, source in sources for item in _from(what, source)]

@@ -12,7 +12,6 @@ from holdfast.record.commands import newest_runs
 from holdfast.record.model import Record, rank
 from holdfast.text.fence import code, flat, plain_name
 
-TERSE_CHARS = 3600
 FILES_SHARE, EDITED_PART = 0.08, 0.75  # of the brief; of that, for edited ones
 MOST_COMMANDS, MOST_OTHERS, LONGEST_COMMAND = 5, 8, 200
 MOST_UNCHECKED, UNCHECKED_WORTH = 30, 0.004

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from holdfast.brief import open_items, quotes
+from holdfast.brief import quotes, work_items
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
 from holdfast.text.sentences import is_prose, split, telling, words
@@ -82,9 +82,9 @@ def _items(record: Record) -> Iterator[BriefItem]:
         is_withdrawn = quote.reason == quotes.WITHDRAWN or quote.order < 0
         if not is_withdrawn and len(telling(_texts(quote)[0])) >= LEAST_WORDS:
             yield quote
-    yield from (task for task in open_items.tasks(record) if task.reason != open_items.DONE)
-    yield from open_items.failure_items(record, 1)
-    yield from islice(open_items.plan(record), 1)
+    yield from (task for task in work_items.tasks(record) if task.reason != work_items.DONE)
+    yield from work_items.failures(record, 1)
+    yield from islice(work_items.plan(record), 1)
 
 
 class _Part(msgspec.Struct):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.brief import pinned, trim
+from holdfast.brief import work_items
 from holdfast.brief.compose import KEPT, Brief
-from holdfast.brief.item import BriefItem, item_id
+from holdfast.brief.item import BriefItem, compartment_of, compartment_weights, item_id
 from holdfast.brief.roles import sections_of
 from holdfast.budget import compartments as five
 from holdfast.budget import ledger
@@ -126,21 +126,21 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
 def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[CompartmentUse], int]:
     """The tokens of the finished text by compartment, which add up to the total, and the tokens of
     headings and frame. While items are chosen, their cost is only an estimate."""
-    five_parts = five.compartments(trim.weights(sections_of(brief.role)), known.shares)
+    five_parts = five.compartments(compartment_weights(sections_of(brief.role)), known.shares)
     whole = tokens_of(units(brief.text))
     lines = sum(units(line.text) + 1 for line in brief.lines if line.reason)
     frame = max(0, whole - tokens_of(lines)) if brief.lines else whole
     shares = _divide(max(0, max_tokens - frame), [part.share for part in five_parts])
     chars = {part.name: 0 for part in five_parts}
     for item in brief.items:
-        chars[trim.of(item)] += units(item.text) + 3
+        chars[compartment_of(item)] += units(item.text) + 3
     spent = _divide(whole - frame, list(chars.values()))
     borrowed = [max(0, used - share) for used, share in zip(spent, shares, strict=True)]
     free = [max(0, share - used) for used, share in zip(spent, shares, strict=True)]
     lent = _divide(sum(borrowed), free)
     found = []
     for at, one in enumerate(five_parts):
-        inside = [item for item in brief.items if trim.of(item) == one.name]
+        inside = [item for item in brief.items if compartment_of(item) == one.name]
         found.append(
             CompartmentUse(
                 name=one.name,
@@ -170,7 +170,7 @@ def _divide(total: int, weights: list[int]) -> list[int]:
 
 
 def _entry(item: BriefItem) -> BriefEntry:
-    pin = pinned.pin_id(item)
+    pin = work_items.pin_id(item)
     return BriefEntry(
         id=pin or item_id(item),
         section=item.section,

@@ -22,8 +22,7 @@ from holdfast.api.responses import (
     respond,
     row_answer,
 )
-from holdfast.brief.compose import Brief
-from holdfast.brief.from_rows import compose_rows
+from holdfast.brief.compose import Brief, compose_rows
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables

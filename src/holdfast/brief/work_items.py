@@ -1,25 +1,80 @@
-"""Items from the end of the session: the mode, the model's last words and last calls; and
-remarks."""
+"""Items about the work: what somebody pinned, how it stood at the end of the session, what is open,
+what subagents returned, and what the model said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
-from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, quote_ends
+from msgspec.structs import replace
+
+from holdfast.brief.item import (
+    LAST_FAILED,
+    MOST_ARCHIVED,
+    STILL_RUNNING,
+    Archived,
+    BriefItem,
+    quote_ends,
+)
 from holdfast.brief.quotes import is_answered, is_replaced
+from holdfast.budget.ledger import USER, Pin
 from holdfast.record import commands, open_items
 from holdfast.record.git import answers, describe_answer, describe_branch
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import both_ends, code, flat, plain_name
+from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 
+LONGEST_PINNED, SHORTEST_PINNED = 300, 30
+PIN = "pin "  # how the reason of a pin begins; its id follows
 FRESH_OPS = 3
 PRINTED_CHARS, SHOWN_CHARS = 240, 200
-REMARK_CHARS, REMARK_WORTH = 800, 0.0001  # of a character
-REMARKS_SHARE = 0.15  # of the brief
-MOST_PRINTED = 12
-MOST_ADDED = 4
+MOST_PRINTED, MOST_ENDED, MOST_ADDED = 12, 8, 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
+REMARK_CHARS, REMARK_WORTH = 800, 0.0001  # of a character
+REMARKS_SHARE = 0.1  # of the brief
+MOST_FAILING, MOST_LINES = 12, 4
+OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
+MOST_PLAN_LINES, OLD_PLAN_LINES = 40, 5
+REPORT_CHARS, OLD_REPORT_CHARS = 600, 200  # of a report: of this turn, and older
+LEAST_NEWS = 200  # of each new report, before more of it is shown
+RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of each
+DONE = "done"  # the reason for the line that counts the tasks that are done
+
+
+def pinned(marked: Iterable[str], pins: Iterable[Pin], room: int) -> list[BriefItem]:
+    """Return rules of instruction files that the client does not restore, and what was pinned by
+    hand, each in its compartment: the more there are, the shorter each is quoted. A pin that is not
+    the user's stands among the model's notes, and says whose it is: what the user pinned holds like
+    the user's words."""
+    items = [
+        BriefItem("marked", text, 1.0, "a marked rule", pinned=True, order=number)
+        for number, text in enumerate(marked)
+    ]
+    for pin in pins:
+        is_users = pin.by == USER
+        item = BriefItem(
+            "pinned" if is_users else "decisions",
+            pin.text if is_users else f"{pin.author}: {pin.text}",
+            1.0,
+            f"{PIN}{pin.id}",
+            pinned=True,
+            order=0.0 if is_users else -1e3,
+            compartment=pin.compartment,
+        )
+        items.append(item)
+    most = max(SHORTEST_PINNED, min(LONGEST_PINNED, room // max(len(items), 1) - 5))
+    return [replace(item, text=_shown(item, most)) for item in items]
+
+
+def _shown(item: BriefItem, most: int) -> str:
+    """Only words of the user and of the user's files are quoted."""
+    text = flat(item.text, most)
+    return text if item.section == "decisions" else quoted(text)
+
+
+def pin_id(item: BriefItem) -> str:
+    """Return the id of the pin; empty for an item that is not a pin, even if it is never cut."""
+    return item.reason.removeprefix(PIN) if item.reason.startswith(PIN) else ""
 
 
 def flight(record: Record, room: int) -> Iterator[BriefItem]:
@@ -96,6 +151,76 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
 def _step(call: Call) -> str:
     """Return a call in short."""
     return open_items.describe_call(call, 80) + " (failed)" * call.failed
+
+
+def tasks(record: Record) -> Iterator[BriefItem]:
+    """Yield the open tasks of the task list, and how many are done if some are open."""
+    todo = open_items.tasks(record)
+    for number, one in enumerate(todo):
+        worth, why = 0.08 / (1 + number / 6), f"{one.source}, {flat(one.status, 40)}"
+        text = open_items.describe_task(record, one)
+        yield BriefItem("tasks", text, worth, why, one.place, key=one.text, order=number)
+    if todo and (done := open_items.describe_done(record)):
+        yield BriefItem("tasks", done, 0.01, DONE, order=1e6)
+
+
+def plan(record: Record) -> Iterator[BriefItem]:
+    """Yield the newest plan as it stood, line by line."""
+    if record.plan is None:
+        return
+    place = record.plan.place
+    is_current = bool(record.turns) and place.op >= began(record)
+    if not is_current and any(turn.place == place for turn in record.turns):
+        return  # it stands among the user's words
+    lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_current else OLD_PLAN_LINES)
+    for number, line in enumerate(lines):
+        text, worth = f"{'    ' * bool(number)}{line}", 0.02 / (1 + number / 10)
+        whole = record.plan.text
+        yield BriefItem("plan", text, worth, "the newest plan", place, key=whole, order=number)
+
+
+def failures(record: Record, most_lines: int = MOST_LINES) -> Iterator[BriefItem]:
+    """Yield the commands that failed and have not succeeded since, newest first."""
+    for age, (line, failure) in enumerate(commands.failing(record)[:MOST_FAILING]):
+        text = commands.describe(record, line, failure, most_lines).replace("\n", "\n    ")
+        worth = 0.1 / (1 + age / 3) * (OFTEN_RUN_SINCE if failure.later else 1.0)
+        yield BriefItem("failing", text, worth, LAST_FAILED, failure.place, key=line, order=age)
+
+
+def questions(record: Record) -> Iterator[BriefItem]:
+    for number, one in enumerate(open_items.questions(record)):
+        text = quoted(flat(one.text, 240))
+        yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
+
+
+def agents(record: Record, room: int) -> Iterator[BriefItem]:
+    """Yield what runs in the background, always; then what others have returned, newest first."""
+    running, is_roomy = open_items.running(record), room >= ROOMY_CHARS
+    most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
+    for age, (name, one) in enumerate(running):
+        text = open_items.describe_running(record, name, one, most)
+        yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
+    for age, (one, text, report) in enumerate(islice(open_items.ended(record), MOST_ENDED)):
+        why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
+        is_older = one.place.op < began(record)
+        if is_older and (not report or is_replaced(record, report, Place(op=one.ended_op))):
+            continue
+        if not report and one.status == "done":
+            continue
+        most = OLD_REPORT_CHARS if is_older or not is_roomy else REPORT_CHARS
+        if is_roomy and one.report and one.ended_op >= record.last_said_op:
+            # The model has not mentioned it yet: the next step begins with it.
+            begins = f"{text} → "
+            text = quote_ends(begins, report, LEAST_NEWS)
+            yield BriefItem(
+                *("agents", text, 1.0, why, one.place, True),
+                order=order,
+                begins=begins,
+                whole=report,
+            )
+            continue
+        text = quote_ends(f"{text} → ", report, most) if report else text
+        yield BriefItem("agents", text, worth, why, one.place, order=order, is_spare=is_older)
 
 
 def remarks(record: Record, room: int) -> Iterator[BriefItem]:
