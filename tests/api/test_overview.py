@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -155,9 +156,9 @@ def test_a_server_tells_its_database_and_who_watches(api: TestClient, store: Sto
     assert found["watcher"] is None
     assert found["database"]["engine"] in ("SQLite", "PostgreSQL")
     assert store.engine.url.database in found["database"]["name"]
-    held = loop.WatcherLock()
-    assert held.take("serve", 1_000)
+    held = loop.take_lock("serve", 1_000)
+    assert held is not None
     told = api.get("/api/server").json()["watcher"]
-    held.leave()
+    os.close(held)
     assert (told["inside"], told["since"]) == ("serve", "1970-01-01T00:00:01.000Z")
-    assert "inside `holdfast serve`" in told["words"]
+    assert "inside serve" in told["words"]

@@ -6,6 +6,7 @@ The page shows fields of the interface as they are; what is compared here is wha
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -22,7 +23,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.events import history
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from holdfast.watcher.loop import WatcherLock
+from holdfast.watcher.loop import take_lock
 from tests.api.live import a_url
 from tests.builders import EDGE
 from tests.dashboard.conftest import at_home, serving
@@ -140,8 +141,8 @@ def test_ten_readers_at_once_are_told_what_one_is_told(tmp_path: Path) -> None:
         with closing(Store.open(a_url(tmp_path / ".holdfast" / "holdfast.db"))) as store:
             sync(store)
         history.update()
-        watcher = WatcherLock()
-        assert watcher.take("alone", 0)
+        watcher = take_lock("alone", 0)
+        assert watcher is not None
     name = session.session
     paths = [
         *(f"/api/sessions/{name}/{what}" for what in ("turns", "readings", "state")),
@@ -154,4 +155,4 @@ def test_ten_readers_at_once_are_told_what_one_is_told(tmp_path: Path) -> None:
             asked = [path for _ in range(10) for path in paths]
             told = list(readers.map(lambda path: (path, server.get(path).body), asked))
     assert [path for path, body in told if body != alone[path]] == []
-    watcher.leave()
+    os.close(watcher)

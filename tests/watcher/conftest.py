@@ -24,4 +24,4 @@ def store(sqlite_url: str) -> Iterator[Store]:
 
 @pytest.fixture
 def watch(store: Store) -> Watch:
-    return Watch(store)
+    return Watch(lambda: store)

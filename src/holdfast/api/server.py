@@ -290,7 +290,8 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     )
     embedders.run_apart()
     hub: Hub = app.state.hub
-    warm, watcher = Warm(store, is_watched=hub.has_listeners), Watcher(store, inside="serve")
+    warm = Warm(store, is_watched=hub.has_listeners)
+    watcher = Watcher(lambda: store, inside="serve")
     filler, past = Filler(sessions.known_projects), PastReader(store)
     for one in (warm, watcher, filler, past):
         one.start()

@@ -96,6 +96,7 @@ def _watch(database: str) -> None:
     import threading
 
     from holdfast.cli.start import until_signalled
+    from holdfast.hub.store.store import Store
     from holdfast.watcher import loop
     from holdfast.watcher.loop import describe_holder
 
@@ -105,7 +106,7 @@ def _watch(database: str) -> None:
     started = threading.Event()
     threading.Thread(target=_say_once, args=(started,), daemon=True).start()
     with until_signalled(signal.SIGINT, signal.SIGTERM) as ended:
-        loop.run(ended, inside="alone", database=database, started=started)
+        loop.run(ended, lambda: Store.open(database), started=started)
     say("ended; every checkpoint taken is verified", err=True)
 
 

@@ -1,13 +1,8 @@
 """The watcher's loop: `run` watches on this thread, `Watcher` on a thread of its own.
 
-    watcher = Watcher(database.open_existing, inside="mcp")
-    watcher.start()
-    …
-    watcher.stop()
-
 Any number of processes may call these. One of them watches and holds a lock file that names it;
-the system frees the lock when it ends. The others wait until then, and import
-nothing heavy before that (SQLAlchemy alone costs 27 times a bare start).
+the system frees the lock when it ends. The others wait until then, and import nothing heavy before
+that (SQLAlchemy alone costs 27 times a bare start).
 """
 
 from __future__ import annotations
@@ -22,8 +17,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.files import lock
 from holdfast.settings import load as settings_load
-from holdfast.wire import log, places
+from holdfast.wire import log, places, scan
 from holdfast.wire.errors import HoldfastError, describe
+
+if TYPE_CHECKING:
+    from holdfast.watcher.board import StoreFinder
+    from holdfast.watcher.watch import Watch
+
+WAIT_SECONDS = 5.0  # how often a waiting process tries the lock
+LEAST_SECONDS = 0.2
+END_SECONDS = 5.0
 
 
 class NoWatcherLock(HoldfastError):
@@ -34,67 +37,32 @@ def path() -> str:
     return f"{places.home()}/watcher.lock"
 
 
-class WatcherLock:
-    def __init__(self) -> None:
-        self._fd = -1
-
-    def take(self, inside: str, now_ms: int) -> bool:
-        """True if this process now watches; false while another does."""
-        fd = _open()
-        if not lock.acquire(fd):
-            os.close(fd)
-            return False
-        self._fd = fd
-        note = {"pid": os.getpid(), "inside": inside, "since_ms": now_ms}
-        with suppress(OSError):  # on a full disk it still watches, but cannot say who does
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, json.dumps(note).encode(), 0)
-        return True
-
-    def leave(self) -> None:
-        if self._fd >= 0:
-            with suppress(OSError):
-                os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = -1
+def take_lock(inside: str, now_ms: int) -> int | None:
+    """The open lock file if this process now watches; None while another does."""
+    try:
+        fd = lock.open_file(path())
+    except OSError as error:
+        raise NoWatcherLock(f"{path()} cannot be opened: {error}") from error
+    if not lock.acquire(fd):
+        os.close(fd)
+        return None
+    note = {"pid": os.getpid(), "inside": inside, "since_ms": now_ms}
+    with suppress(OSError):  # on a full disk it still watches, but cannot say who does
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, json.dumps(note).encode(), 0)
+    return fd
 
 
 def holder() -> dict[str, Any] | None:
     """Which process watches this machine: pid, inside what, since when. None if none does."""
-    return _parse_note(places.read_small(path(), 4096)) if lock.is_held(path()) else None
-
-
-def _parse_note(data: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(data)
-    except ValueError:
-        value = {}
-    return value if isinstance(value, dict) else {}
-
-
-def _open() -> int:
-    try:
-        return lock.open_file(path())
-    except OSError as error:
-        raise NoWatcherLock(f"{path()} cannot be opened: {error}") from error
-
-
-PLACES = {"alone": "by itself", "mcp": "inside the MCP server", "serve": "inside `holdfast serve`"}
+    return scan.parse_object(places.read_small(path(), 4096)) if lock.is_held(path()) else None
 
 
 def describe_holder(holder: Mapping[str, object]) -> str:
-    """`holder` is what the lock says; a newer Holdfast may name a place we do not know."""
-    inside = str(holder.get("inside", "unknown"))
-    return f"process {holder.get('pid', 'unknown')}, {PLACES.get(inside, f'inside {inside}')}"
-
-
-if TYPE_CHECKING:
-    from holdfast.hub.store.store import Store
-    from holdfast.watcher.watch import Watch
-
-WAIT_SECONDS = 5.0  # how often a waiting process tries the lock
-LEAST_SECONDS = 0.2
-END_SECONDS = 5.0
+    """`holder` is what the lock says."""
+    inside = holder.get("inside", "unknown")
+    where = "by itself" if inside == "alone" else f"inside {inside}"
+    return f"process {holder.get('pid', 'unknown')}, {where}"
 
 
 def now_ms() -> int:
@@ -110,62 +78,51 @@ class Stop(Protocol):
 
 def run(
     stop: Stop,
-    store: Store | Callable[[], Store | None] | None = None,
+    find_store: StoreFinder,
     *,
     inside: str = "alone",
-    database: str = "",
     wait_seconds: float = WAIT_SECONDS,
     started: threading.Event | None = None,
     clock: Callable[[], int] = now_ms,
 ) -> None:
-    """Watch until `stop` is set. `started` is set as soon as this process watches.
-
-    `store` is a store, or a function that returns one as soon as there is one; with None a store
-    is opened (and created if needed) at `database`.
-    """
-    lock = WatcherLock()
-    while not stop.is_set() and not lock.take(inside, clock()):
+    """Watch until `stop` is set. `started` is set as soon as this process watches. `find_store`
+    returns a store as soon as there is one."""
+    held = None
+    while not stop.is_set() and (held := take_lock(inside, clock())) is None:
         stop.wait(wait_seconds)
-    if stop.is_set():
-        return lock.leave()
-    if started is not None:
-        started.set()
-    from holdfast.watcher.watch import Watch
-
-    log.add("INFO", "watcher", f"watching ({inside})")
-    watch = Watch(store, database)
+    if held is None:
+        return
     try:
-        look_repeatedly(stop, watch, clock)
+        if started is not None:
+            started.set()
+        # Whole, and first: two threads that import parts of it at the same time both fail.
+        import sqlalchemy  # noqa: F401
+
+        from holdfast.watcher.watch import Watch
+
+        log.add("INFO", "watcher", f"watching ({inside})")
+        _look_repeatedly(stop, Watch(find_store), clock)
     finally:
-        watch.close()
-        lock.leave()
+        with suppress(OSError):
+            os.ftruncate(held, 0)
+        os.close(held)
         log.add("INFO", "watcher", "ended")
 
 
-def look_repeatedly(
-    stop: Stop,
-    watch: Watch,
-    clock: Callable[[], int] = now_ms,
-    monotonic: Callable[[], float] = time.monotonic,
-) -> None:
+def _look_repeatedly(stop: Stop, watch: Watch, clock: Callable[[], int]) -> None:
     """Look once per period. Between looks, save windows that waited for their turn."""
-    look_at = monotonic()
+    look_at = time.monotonic()
     while not stop.is_set():
-        is_look = monotonic() >= look_at
-        _try_once(watch.look if is_look else watch.save, clock())
+        is_look = time.monotonic() >= look_at
+        try:
+            (watch.look if is_look else watch.save)(clock())
+        except Exception as error:  # the watcher goes on and tries again the next time
+            log.add("ERROR", "watcher", f"a look failed: {describe(error)}")
         if is_look:
-            look_at = monotonic() + settings_load.load().whole("watch_seconds")
+            look_at = time.monotonic() + settings_load.load().whole("watch_seconds")
         turn_s = watch.next_s()
-        left = look_at - monotonic()
+        left = look_at - time.monotonic()
         stop.wait(max(LEAST_SECONDS, left if turn_s is None else min(left, turn_s)))
-
-
-def _try_once(chore: Callable[[int], object], now_ms: int) -> None:
-    """Look or save, and log an error: the watcher goes on and tries again the next time."""
-    try:
-        chore(now_ms)
-    except Exception as error:
-        log.add("ERROR", "watcher", f"a look failed: {describe(error)}")
 
 
 class Watcher:
@@ -173,16 +130,15 @@ class Watcher:
 
     def __init__(
         self,
-        store: Store | Callable[[], Store | None] | None = None,
+        find_store: StoreFinder,
         *,
-        inside: str = "alone",
-        database: str = "",
+        inside: str,
         wait_seconds: float = WAIT_SECONDS,
         clock: Callable[[], int] = now_ms,
     ) -> None:
         self._stop = threading.Event()
         self.started = threading.Event()
-        self._store, self._inside, self._database = store, inside, database
+        self._find_store, self._inside = find_store, inside
         self._wait_seconds, self._clock = wait_seconds, clock
         self._thread = threading.Thread(target=self._run, name="holdfast-watcher", daemon=True)
 
@@ -198,23 +154,18 @@ class Watcher:
     def _run(self) -> None:
         """Try again when the lock file cannot be made: the disk may be full only for now."""
         last_error = ""
-        while True:
+        while not self._stop.is_set():
             try:
-                return self._watch()
+                return run(
+                    self._stop,
+                    self._find_store,
+                    inside=self._inside,
+                    wait_seconds=self._wait_seconds,
+                    started=self.started,
+                    clock=self._clock,
+                )
             except (HoldfastError, OSError) as error:
                 if str(error) != last_error:
                     log.add("ERROR", "watcher", f"not watching: {error}")
                 last_error = str(error)
-            if self._stop.wait(self._wait_seconds):
-                return
-
-    def _watch(self) -> None:
-        run(
-            self._stop,
-            self._store,
-            inside=self._inside,
-            database=self._database,
-            wait_seconds=self._wait_seconds,
-            started=self.started,
-            clock=self._clock,
-        )
+            self._stop.wait(self._wait_seconds)

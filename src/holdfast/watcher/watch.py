@@ -1,35 +1,44 @@
-"""One look at every live session: read what changed, save what is due, announce it."""
+"""One look at every live session: read what changed, save what is due, announce it.
+
+A checkpoint is taken under the window's lock, unless a hook took one first.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.hub.store.store import Store
-from holdfast.watcher import board, checkpoints
-from holdfast.watcher.board import BoardWriter
-from holdfast.watcher.checkpoints import DueCheckpoint
-from holdfast.watcher.glance import Glance, glance, with_past
-from holdfast.watcher.live_transcripts import FileWarnings, LiveTranscript, LiveTranscripts
-from holdfast.window.state import WindowBusy, all_windows
-from holdfast.window.windows import LIVE_MS
-from holdfast.wire import log
+from holdfast.events import take_checkpoint
+from holdfast.record import storage
+from holdfast.watcher.board import BoardWriter, StoreFinder
+from holdfast.watcher.glance import Glance, LiveTranscript, LiveTranscripts, glance, with_past
+from holdfast.window import health, view
+from holdfast.window.state import State, WindowBusy, all_windows, lock_state
+from holdfast.window.windows import LIVE_MS, fill, for_transcript
+from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
 RETRY_SECONDS = 120.0
+# A checkpoint slightly in the future was taken by a hook since this look began. One further ahead
+# means that the clock was set back, and waiting for that time would be waiting for nothing.
+SET_BACK_MS = 10 * 60_000
 
 
 class Watch:
-    def __init__(self, store: Store | board.StoreFinder | None = None, database: str = "") -> None:
-        self._warnings = FileWarnings()
-        self._transcripts = LiveTranscripts(str(transcripts_folder()), self._warnings)
+    def __init__(self, find_store: StoreFinder) -> None:
+        self._transcripts = LiveTranscripts(str(transcripts_folder()))
         self._hooked: set[str] = set()  # transcripts whose hooks reported lately
-        self.board = BoardWriter(store, database)
+        self._board = BoardWriter(find_store)
         self._glances: dict[str, Glance] = {}
         self._last_s: dict[str, float] = {}  # by project: when one of its windows was saved
         self._waiting: list[DueCheckpoint] = []
         self._agents: set[str] = set()
         self._failed_s: dict[str, float] = {}
+        self._warned: set[tuple[str, str]] = set()
 
     def look(self, now_ms: int) -> list[LiveTranscript]:
         """Read what changed, save what is due, deliver waiting messages. Returns what changed."""
@@ -39,7 +48,7 @@ class Watch:
             self._try_to_read(found, now_ms)
         self._forget(now_ms)
         self.save(now_ms)
-        self.board.follow(now_ms, again=self._has_new_agent() or not self._hooked <= before)
+        self._board.follow(now_ms, again=self._has_new_agent() or not self._hooked <= before)
         return changed
 
     def _has_new_agent(self) -> bool:
@@ -56,7 +65,7 @@ class Watch:
             for seen in self._glances.values()
             if (why := self._reason(seen, now_ms))
         ]
-        chosen = checkpoints.choose_per_project(wanted, self._last_s, time.monotonic())
+        chosen = choose_per_project(wanted, self._last_s, time.monotonic())
         for one in chosen:
             self._take(one, now_ms)
         self._waiting = [one for one in wanted if one not in chosen]
@@ -71,15 +80,14 @@ class Watch:
         ]
         return max(0.0, min(turns) - now_s) if turns else None
 
-    def close(self) -> None:
-        self.board.close()
-
     def _try_to_read(self, transcript: LiveTranscript, now_ms: int) -> None:
         """Read one transcript. One that fails is tried again and keeps no other from being read."""
         try:
             self._read(transcript, now_ms)
+        except WindowBusy:
+            return  # a hook holds the window, and it writes more than we would
         except Exception as error:
-            self._warnings.warn(transcript.path, f"cannot be read: {error}")
+            self._warn(transcript.path, f"cannot be read: {error}")
             self._transcripts.report_again(transcript.path)
 
     def _read(self, transcript: LiveTranscript, now_ms: int) -> None:
@@ -88,29 +96,8 @@ class Watch:
         if seen is None:
             return
         seen = self._glances[transcript.path] = with_past(before, seen)
-        self._record(seen, now_ms)
-        if before is None and seen.checkpoint_trigger == checkpoints.TRIGGER:
-            self._announce_recent(seen, now_ms)
-
-    def _record(self, seen: Glance, now_ms: int) -> None:
-        if seen.is_hooked:
-            return
-        try:
-            checkpoints.record(seen, now_ms)
-        except WindowBusy:
-            return  # a hook holds the window, and it writes more than we would
-        except (OSError, ValueError) as error:
-            self._warnings.warn(seen.found.path, f"could not be recorded: {error}")
-
-    def _announce_recent(self, seen: Glance, now_ms: int) -> None:
-        """Announce a recent checkpoint that a killed watcher may not have announced."""
-        if now_ms - seen.checkpoint_ms >= board.MESSAGE_TTL_SECONDS * 1000:
-            return
-        watch_at = seen.settings.share("watch_at")
-        full = seen.checkpoint_tokens >= watch_at * seen.edge_tokens
-        minutes = seen.settings.whole("active_minutes")
-        why = f"context_{round(watch_at * 100)}_percent" if full else f"active_{minutes}_minutes"
-        self.board.trigger(seen, why, seen.checkpoint_path, now_ms)
+        if not seen.is_hooked:
+            record(seen, now_ms)
 
     def _reason(self, seen: Glance, now_ms: int) -> str:
         """Why a checkpoint is due. A window that could not be saved waits before the next try, so
@@ -118,26 +105,24 @@ class Watch:
         failed_s = self._failed_s.get(seen.found.path)
         if failed_s is not None and time.monotonic() - failed_s < RETRY_SECONDS:
             return ""
-        return checkpoints.reason(seen, now_ms)
+        return reason(seen, now_ms)
 
     def _take(self, one: DueCheckpoint, now_ms: int) -> None:
         """Save one window. An error is logged, and the other windows are saved all the same."""
-        seen = one.glance
+        seen, kept = one.glance, None
         try:
-            kept = checkpoints.take(one, now_ms)
+            kept = take(one, now_ms)
         except WindowBusy:
             return  # a hook holds the window: the next look sees what it did
         except Exception as error:
-            self._warnings.warn(seen.found.path, f"could not be saved: {describe(error)}")
-            self._failed_s[seen.found.path] = time.monotonic()
-            return
-        self._try_to_read(seen.found, now_ms)
+            self._warn(seen.found.path, f"could not be saved: {describe(error)}")
         if kept is None:
             self._failed_s[seen.found.path] = time.monotonic()
             return
+        self._try_to_read(seen.found, now_ms)
         self._last_s[seen.project] = time.monotonic()
         self._failed_s.pop(seen.found.path, None)
-        self.board.trigger(seen, one.reason, kept.path, now_ms)
+        self._board.announce(seen, one.reason, kept.path, now_ms)
 
     def _forget(self, now_ms: int) -> None:
         """Drop silent sessions. They are found again when their transcripts grow."""
@@ -147,9 +132,100 @@ class Watch:
                 log.add("INFO", seen.found.session_id[:8], "silent for half an hour, not watched")
         self._failed_s = {path: s for path, s in self._failed_s.items() if path in self._glances}
 
+    def _warn(self, path: str, words: str) -> None:
+        """Log it once: a look every half minute must not fill the log."""
+        if (path, words) not in self._warned:
+            self._warned.add((path, words))
+            log.add("WARN", "watcher", f"{path} {words}")
+
 
 def _hooked_transcripts(now_ms: int) -> set[str]:
     """Transcripts of sessions whose hooks reported in the last half hour. A window that a command
     made for a file is none: a recording is not a session that runs."""
     states = (state for _, state in all_windows(now_ms - LIVE_MS))
     return {state.transcript for state in states if state.started_ms and not state.agent_id}
+
+
+@dataclass(frozen=True, slots=True)
+class DueCheckpoint:
+    glance: Glance
+    reason: str  # as the message names it: context_60_percent, active_30_minutes
+
+
+def reason(seen: Glance, now_ms: int) -> str:
+    """Why a checkpoint is due now; empty if none is, as always soon after the last one."""
+    settings = seen.settings
+    if -SET_BACK_MS < now_ms - seen.checkpoint_ms < settings.whole("cooldown_seconds") * 1000:
+        return ""
+    watch_at = settings.share("watch_at")
+    wanted = health.recommend_action(
+        seen.used_tokens, seen.edge_tokens, seen.checkpoint_tokens, watch_at
+    )
+    if wanted == health.TRIGGER:
+        return f"context_{round(watch_at * 100)}_percent"
+    minutes = settings.whole("active_minutes")
+    return f"active_{minutes}_minutes" if seen.active_ms >= minutes * 60_000 else ""
+
+
+def choose_per_project(
+    due: Iterable[DueCheckpoint], last_s: Mapping[str, float], now_s: float
+) -> list[DueCheckpoint]:
+    """At most one window per project, and none of a project that was saved a moment ago: the
+    fullest first, then those that are due because of the time worked."""
+    chosen: dict[str, DueCheckpoint] = {}
+    order = sorted(due, key=lambda one: (one.reason.startswith("active"), -one.glance.used_ratio))
+    for one in order:
+        project, apart = one.glance.project, one.glance.settings.whole("watch_apart_seconds")
+        waited = now_s - last_s.get(project, now_s - apart)
+        if project not in chosen and waited >= apart:
+            chosen[project] = one
+    return list(chosen.values())
+
+
+def take(due: DueCheckpoint, now_ms: int) -> SavedCheckpoint | None:
+    """Take a verified checkpoint; None if it is no longer due or could not be saved.
+
+    The transcript is read before the lock is taken, because hooks wait for the lock two seconds.
+    """
+    seen = due.glance
+    read_ahead(seen)
+    with lock_state(seen.folder) as state:
+        fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
+        if not reason(_with_latest_checkpoint(seen, state), now_ms):
+            return None
+        view.measure(state, seen.settings, now_ms, seen.folder)
+        kept = take_checkpoint.take(state, seen.folder, "watcher", now_ms)
+    if kept is not None:
+        words = f"checkpoint {kept.id} {'is unchanged' if kept.reused else 'saved'} (watcher)"
+        log.add("INFO", seen.found.session_id[:8], f"{seen.used_in_words}, {due.reason}, {words}")
+    return kept
+
+
+def record(seen: Glance, now_ms: int) -> None:
+    """Record a window that no hook has reported, so that it is listed among the live ones."""
+    places.make_folder(seen.folder)
+    with lock_state(seen.folder) as state:
+        if not state.started_ms:
+            fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
+            view.measure(state, seen.settings, now_ms, seen.folder)
+            # A time in the future would keep the window live for ever.
+            state.watched_ms = min(seen.found.changed_ms, now_ms)
+
+
+def read_ahead(seen: Glance) -> None:
+    places.make_folder(seen.folder)
+    state, folder = for_transcript(
+        Path(seen.found.path), seen.found.session_id, seen.found.agent_id
+    )
+    try:
+        storage.read_on(state, folder)
+    except Exception as error:  # the checkpoint itself reports what is missing
+        log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {describe(error)}")
+
+
+def _with_latest_checkpoint(seen: Glance, state: State) -> Glance:
+    """The glance, updated with a checkpoint that a hook took meanwhile."""
+    if state.checkpoint_ms == seen.checkpoint_ms:
+        return seen
+    saved = min(state.checkpoint_tokens, seen.used_tokens)
+    return replace(seen, checkpoint_ms=state.checkpoint_ms, checkpoint_tokens=saved)
