@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from holdfast.api.past_reader import PastReader
 from holdfast.events import history
-from holdfast.hub.ingest import past
+from holdfast.hub.ingest import windows
 from holdfast.hub.ingest.background import tidy
 from holdfast.hub.ingest.sync import read_positions, sync
 from holdfast.hub.store.store import Store
@@ -55,7 +55,7 @@ def _read(store: Store) -> None:
 
 
 def _has_rows(store: Store) -> bool:
-    known = read_positions(store, past.sources())
+    known = read_positions(store, windows.past_sources())
     return all(position.get("turns") for position in known.values())
 
 

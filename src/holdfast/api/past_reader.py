@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.events import history
 from holdfast.events.history import Figures
-from holdfast.hub.ingest import gather, past
+from holdfast.hub.ingest import gather, windows
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.records import RecordBatch
 from holdfast.hub.store.store import Store
@@ -56,7 +56,7 @@ class PastReader:
             self._over.wait(LOOK_SECONDS)
 
     def _write_rows(self) -> None:
-        sources = past.sources()
+        sources = windows.past_sources()
         known = ingest.read_positions(self._store, sources)
         new = (gather.gather(source, {}) for source in sources if source not in known)
         self._store.write(partial(_list, batches=[batch for batch in new if batch is not None]))

@@ -17,9 +17,8 @@ from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.files import folders
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import clean, clean_value, replace_unstorable
-from holdfast.hub.ingest import from_hooks, past, windows
+from holdfast.hub.ingest import from_hooks, windows
 from holdfast.hub.ingest.from_turns import TurnRecords
-from holdfast.hub.ingest.past import PAST
 from holdfast.hub.ingest.records import (
     MOST_CHARS,
     NAME_CHARS,
@@ -34,6 +33,7 @@ from holdfast.hub.ingest.records import (
     RecordedWindow,
 )
 from holdfast.hub.ingest.windows import (
+    PAST,
     ReadPosition,
     Span,
     WindowReader,
@@ -109,14 +109,14 @@ def machine() -> str:
 
 def _read_past(name: str, position: Position) -> tuple[Position, list[RecordedEvent]]:
     """The first batch only lists the session, so that all are listed before one is read."""
-    window = past.find_window(name)
+    window = windows.find_past(name)
     if window is None:
         return position, []
     if not position:
         held = ReadPosition()
-        records = past.listing(window, held)
+        records = windows.list_past(window, held)
         return position_text(held), records
-    return _read_window(past.with_limit(window), position)
+    return _read_window(windows.with_limit(window), position)
 
 
 def _read_window(window: WindowReader, position: Position) -> tuple[Position, list[RecordedEvent]]:

@@ -30,7 +30,6 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedWindow,
 )
-from holdfast.hub.ingest.writers.actions import Actions
 from holdfast.hub.ingest.writers.sessions import (
     create_missing,
     update_times,
@@ -41,7 +40,7 @@ from holdfast.hub.ingest.writers.sessions import (
     write_readings,
     write_window,
 )
-from holdfast.hub.ingest.writers.tree import Subtasks, Tree
+from holdfast.hub.ingest.writers.tree import Actions, Subtasks, Tree
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, put, rows
 from holdfast.hub.store.store import Store

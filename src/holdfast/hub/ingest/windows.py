@@ -1,5 +1,6 @@
-"""A window's folder: its session, agent, project and transcript as the hooks noted them, how far
-it has been read, and which time a batch covers.
+"""Windows: session, agent, project and transcript as the hooks noted them, how far a window has
+been read, and which time a batch covers. A session that no hook has reported is known by its
+transcript: only files that a listing of the agents' own folders names are opened.
 
 The store saves the position beside the rows, as plain JSON. If it cannot be read, reading starts
 again: ids are made from what things are, so reading twice changes nothing.
@@ -7,14 +8,19 @@ again: ids are made from what things are, so reading twice changes nothing.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from holdfast.client import agents
+from holdfast.client.limit_settings import project_of
 from holdfast.files.folders import names_in
-from holdfast.hub import ids
+from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest.records import (
     NAME_CHARS,
@@ -23,11 +29,15 @@ from holdfast.hub.ingest.records import (
     RecordedProject,
     RecordedSession,
 )
+from holdfast.settings import load as settings_load
 from holdfast.window import state as states
+from holdfast.window import view
 from holdfast.window.state import State
+from holdfast.window.windows import LIVE_MS, fill
 from holdfast.wire import places
 
 MAIN, AGENT = "main", "agent-"
+PAST = "past"
 
 
 class WindowReader(msgspec.Struct, frozen=True):
@@ -68,16 +78,23 @@ def find_window(name: str) -> WindowReader | None:
         return None
     agent_id = (own.agent_id or agent_id) if agent_id else ""
     transcript = own.transcript or places.transcript(main.transcript, agent_id)
+    transcript = transcript if main.transcript or own.transcript else ""
+    return _reader(folder, session_id, agent_id, project, transcript, own)
+
+
+def _reader(
+    folder: str, session_id: str, agent_id: str, project: str, transcript: str, state: State
+) -> WindowReader:
     project = (replace_unstorable(project).rstrip("/") or "/")[:PATH_CHARS]
     return WindowReader(
         folder=folder,
         session_id=replace_unstorable(session_id)[:NAME_CHARS],
         agent_id=replace_unstorable(agent_id)[:NAME_CHARS],
-        agent_type=replace_unstorable(own.agent_type)[:NAME_CHARS],
+        agent_type=replace_unstorable(state.agent_type)[:NAME_CHARS],
         project=project,
-        transcript=transcript if main.transcript or own.transcript else "",
+        transcript=transcript,
         project_id=ids.project_id(project),
-        state=own,
+        state=state,
     )
 
 
@@ -156,6 +173,9 @@ def parse_position(position: dict[str, Any]) -> ReadPosition:
         return ReadPosition()
 
 
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+
+
 def position_text(reached: ReadPosition) -> dict[str, Any]:
     """Return the position as plain values that both databases can store."""
     data = _NUL.sub(rb"\1?", msgspec.json.encode(reached))
@@ -163,4 +183,54 @@ def position_text(reached: ReadPosition) -> dict[str, Any]:
     return found
 
 
-_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+def past_sources() -> list[str]:
+    """A source for each session without hooks, newest first. Ids that no database can store are
+    left out."""
+    found = (name for name in agents.by_session() if not is_reported(name))
+    return [f"{PAST}:{name}" for name in found if name.isascii() and len(name) <= NAME_CHARS]
+
+
+def is_reported(session_id: str) -> bool:
+    """Whether hooks or the watcher know the session; then its window is read."""
+    return bool(states.load(places.window(session_id)).transcript)
+
+
+def find_past(session_id: str) -> WindowReader | None:
+    path = agents.by_session().get(session_id)
+    project = project_of(path) if path else ""
+    if path is None or not project or is_reported(session_id):
+        return None
+    state = State(session_id=session_id, transcript=str(path), project=project)
+    return _reader(places.window(session_id), session_id, "", project, str(path), state)
+
+
+def list_past(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
+    """Return the session itself, before its turns are read; `held` is then no longer empty. One
+    that nobody has written to for half an hour has ended. The time is that of the file in whole
+    seconds: a hook that reports the session later is not older."""
+    last_ms = max(1, int(os.stat(window.transcript).st_mtime) * 1000)  # noqa: PTH116
+    span = Span()
+    span.add(last_ms)
+    if row_times.now_ms() - last_ms > LIVE_MS:
+        span.end(last_ms)
+    held.first_ms, held.last_ms = span.first_ms, span.last_ms
+    return span.records(window)
+
+
+def state_of(session_id: str) -> State | None:
+    """Return the state of a past session, as its transcript tells it; None if there is none."""
+    path = agents.by_session().get(session_id)
+    if path is None:
+        return None
+    state = State()
+    fill(state, Path(path), session_id, "")
+    return state
+
+
+def with_limit(window: WindowReader) -> WindowReader:
+    """Return the window with its compaction limit, for which the end of its transcript is read."""
+    state = state_of(window.session_id) or window.state
+    settings = settings_load.load(state.project)
+    limit = view.of_transcript(state, settings, row_times.now_ms()).edge
+    state.edge_tokens = limit.edge_tokens
+    return replace(window, state=state)

@@ -185,8 +185,10 @@ class RowCache:
         return self.rows.get(row_id)
 
     def put(self, row: Row) -> Row:
-        self.rows[row["id"]] = row
-        return row
+        """Add a row; columns that it does not name are None."""
+        whole = {**dict.fromkeys(column.name for column in self._table.columns), **row}
+        self.rows[row["id"]] = whole
+        return whole
 
     def drop(self, row_id: str) -> None:
         """Forget a row; `delete_dropped` deletes it if it was stored."""
@@ -208,9 +210,7 @@ class RowCache:
         """Write added and changed rows and return both."""
         added, changed = self.added, self.changed
         if added:
-            names = [column.name for column in self._table.columns]
-            whole = [{name: row.get(name) for name in names} for row in added]
-            self._connection.execute(sa.insert(self._table), whole)
+            self._connection.execute(sa.insert(self._table), added)
         if changed:
             self._connection.execute(_update_row(self._table), [_bound(row) for row in changed])
         self._before |= {row["id"]: dict(row) for row in (*added, *changed)}

@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 
 from holdfast.api.database import Database
 from holdfast.hub.errors import NotThere, Unreachable
-from holdfast.hub.ingest import past
+from holdfast.hub.ingest import windows
 from holdfast.hub.tree import projects
 from holdfast.hub.tree.capacity import state_of as state_of_hooks
 from holdfast.memory import locations, sessions
@@ -41,7 +41,7 @@ def state_of(session_id: str, agent_id: str) -> State | None:
     """Return this machine's state of a window: as hooks noted it, else as the transcript of a past
     session tells it."""
     known = state_of_hooks(session_id, agent_id)
-    return known or (None if agent_id else past.state_of(session_id))
+    return known or (None if agent_id else windows.state_of(session_id))
 
 
 async def local_project(db: Database, project_id: str) -> str:

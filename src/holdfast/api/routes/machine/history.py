@@ -21,7 +21,7 @@ from holdfast.client.agents import AGENTS
 from holdfast.events import history
 from holdfast.events.history import SummaryCounts, TranscriptFigures
 from holdfast.hub import ids, row_times
-from holdfast.hub.ingest.past import is_reported
+from holdfast.hub.ingest.windows import is_reported
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import audit, capacity, readings
 from holdfast.hub.tree import sessions as past_sessions

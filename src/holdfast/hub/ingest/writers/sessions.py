@@ -198,8 +198,6 @@ def _update_context(connection: Connection, cache: RowCache, record: RecordedCon
                 "role_context": {"tool_counts": {}},
                 "skills_to_restore": [],
                 "tools_used": [],
-                "progress_summary": None,
-                "compact_id": None,
                 "updated_ms": record.at_ms,
             }
         )

@@ -1,10 +1,14 @@
-"""Write requests, tasks and subtasks. The later change wins: a record of something that happened
-before an edit through the API does not undo the edit. A subtask keeps its last start and its last
-end, so it does not matter whether the hook or the transcript reports first.
+"""Write requests, tasks, subtasks and tool calls.
+
+The later change wins: a record of something that happened before an edit through the API does not
+undo the edit. A subtask keeps its last start and its last end, so it does not matter whether the
+hook or the transcript reports first. A tool call is one row, whoever reports it, and counts once in
+the session's totals; those sent over HTTP are written by `tree/actions`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import sqlalchemy as sa
@@ -13,6 +17,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.ingest.records import (
     UNKNOWN_AGENT,
+    RecordedAction,
     RecordedEvent,
     RecordedRequest,
     RecordedRequestStatus,
@@ -22,6 +27,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.store.rows import Row, RowCache
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
+from holdfast.hub.tree.actions import keywords
 
 DEFAULT_NAME = "Subagents"
 
@@ -57,28 +63,25 @@ class Tree:
     def _request(self, record: RecordedRequest) -> None:
         row = self.requests.get(record.id)
         if row is None:
-            self._new_request(
-                record.id, record.session_id, record.project_id, record.prompt, record.at_ms
-            )
+            self._new_request(record.id, record, record.prompt)
         elif not row["prompt"]:  # so far only a subagent had mentioned it
             row |= {"prompt": record.prompt, "created_ms": record.at_ms}
             if task := self.tasks.get(ids.default_task_id(record.id)):
                 task["created_ms"] = record.at_ms
 
     def _new_request(
-        self, row_id: str, session_id: str, project_id: str, prompt: str, at_ms: int
+        self, row_id: str, record: RecordedRequest | RecordedSubtask, prompt: str
     ) -> Row:
         return self.requests.put(
             {
                 "id": row_id,
-                "project_id": project_id,
-                "session_id": session_id,
+                "project_id": record.project_id,
+                "session_id": record.session_id,
                 "prompt": prompt,
                 "prompt_type": "other",
                 "status": "active",
                 "metadata": {},
-                "created_ms": at_ms,
-                "completed_ms": None,
+                "created_ms": record.at_ms,
             }
         )
 
@@ -141,9 +144,8 @@ class Tree:
             return record.task_id
         if not record.request_id:
             return ""
-        request = self.requests.get(record.request_id) or self._new_request(
-            record.request_id, record.session_id, record.project_id, "", record.at_ms
-        )
+        request = self.requests.get(record.request_id)
+        request = request or self._new_request(record.request_id, record, "")
         if not request["prompt"]:
             request["created_ms"] = min(request["created_ms"], record.at_ms)
         task_id = ids.default_task_id(record.request_id)
@@ -259,13 +261,8 @@ def _new(record: RecordedSubtask, task_id: str) -> Row:
         "agent_id": record.agent_id or None,
         "parent_agent_id": record.parent_agent_id or None,
         "status": "pending",
-        "max_turns": None,
         "blocked_by": [],
-        "context_snapshot": None,
-        "result": None,
         "created_ms": record.at_ms,
-        "started_ms": None,
-        "completed_ms": None,
     }
 
 
@@ -303,3 +300,81 @@ def _undo_cut_off(row: Row, record: RecordedSubtask) -> None:
     if result.get("reason") == CUT_OFF and (record.ended_ms or later):
         rest = {name: value for name, value in result.items() if name != "reason"}
         row |= {"status": "running", "completed_ms": None, "result": rest or None}
+
+
+class Actions:
+    """The actions of one batch: `apply` each record, then `flush`."""
+
+    def __init__(self, connection: Connection, records: Iterable[RecordedEvent]) -> None:
+        calls = [record for record in records if isinstance(record, RecordedAction)]
+        self._connection = connection
+        self._cache = RowCache(connection, actions, (record.id for record in calls))
+        self._subtasks = self._known({(d.session_id, d.agent_id) for d in calls if d.agent_id})
+
+    def _known(self, agents: set[tuple[str, str]]) -> set[str]:
+        found = {ids.subtask_id(*agent) for agent in agents}
+        if not found:
+            return set()
+        query = sa.select(subtasks.c.id).where(subtasks.c.id.in_(found))
+        return set(self._connection.execute(query).scalars())
+
+    def apply(self, record: RecordedAction) -> None:
+        row = self._cache.get(record.id)
+        if row is None:
+            self._cache.put(self._new(record))
+            return
+        row["project_id"] = row["project_id"] or record.project_id
+        if record.reported_by == "hook":
+            if record.duration_ms is not None:
+                row["duration_ms"] = record.duration_ms
+        else:
+            row |= _columns(record)
+            if row["duration_ms"] is None:
+                row["duration_ms"] = record.duration_ms
+
+    def _new(self, record: RecordedAction) -> Row:
+        subtask = ids.subtask_id(record.session_id, record.agent_id) if record.agent_id else ""
+        return {
+            "id": record.id,
+            "session_id": record.session_id,
+            "project_id": record.project_id,
+            "agent_id": record.agent_id or None,
+            "subtask_id": subtask if subtask in self._subtasks else None,
+            **_columns(record),
+            "duration_ms": record.duration_ms,
+        }
+
+    def flush(self) -> tuple[list[Row], Counter[str], Counter[tuple[str, str, str]]]:
+        """Write the rows; return those added, and the changes of the session's totals and of the
+        counts by (session, agent, tool)."""
+        totals: Counter[str] = Counter()
+        tools: Counter[tuple[str, str, str]] = Counter()
+        for row in (*self._cache.added, *self._cache.changed):
+            before = self._cache.before(row["id"])
+            for sign, version in ((1, row), (-1, before)):
+                if version is not None:
+                    _tally(totals, version, sign)
+                    agent_id = version["agent_id"] or ""
+                    tools[version["session_id"], agent_id, version["tool_name"]] += sign
+        added, _ = self._cache.flush()
+        return added, totals, tools
+
+
+def _columns(record: RecordedAction) -> Row:
+    return {
+        "tool_name": record.tool_name,
+        "tool_type": record.tool_type,
+        "input": record.input or None,
+        "exit_code": record.exit_code,
+        "file_paths": list(record.file_paths),
+        "created_ms": record.at_ms,
+        "keywords": keywords(record.input, record.file_paths),
+    }
+
+
+def _tally(totals: Counter[str], row: Row, sign: int) -> None:
+    totals["total_tools_used"] += sign
+    totals["total_success" if row["exit_code"] == 0 else "total_errors"] += sign
+    if row["duration_ms"] is not None:
+        totals["total_duration_ms"] += sign * row["duration_ms"]
+        totals["timed_actions"] += sign
