@@ -19,7 +19,7 @@ from holdfast.transcript import GZIP_MAGIC, ZSTD_MAGIC, Unreadable
 from holdfast.transcript.blocks import Malformed, attempt, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
-from holdfast.wire import places, translate
+from holdfast.wire import places, tail
 
 BUFFER_BYTES = 1 << 18
 OPENING_BYTES = 1 << 14  # where mostly the first line is all that is asked for
@@ -122,7 +122,7 @@ def parse_line(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
 def parser_for(path: str | os.PathLike[str], start: int = 0) -> LineParser:
     """What reads the lines of this file, by the agent that wrote it. The lines of another agent
     are translated, then read like those of Claude Code."""
-    translator = translate.translator_for(os.fspath(path))
+    translator = tail.translator_for(os.fspath(path))
     if translator is None:
         return parse_line
     with suppress(OSError, ValueError), TranscriptSource(path, OPENING_BYTES) as source:
@@ -132,7 +132,7 @@ def parser_for(path: str | os.PathLike[str], start: int = 0) -> LineParser:
 
 
 def _parse_translated(
-    translator: "translate.Translator", data: bytes, offset: int, tally: LineTally
+    translator: "tail.Translator", data: bytes, offset: int, tally: LineTally
 ) -> list[Entry]:
     row = _decode_row(data)
     lines = translator.lines(row, offset)

@@ -2,11 +2,13 @@
 
 A rollout has lines `{timestamp, type, payload}`. What the user typed is an event of its own, so the
 client's record says whose words they are; messages in the user's name that only the model's history
-holds are the harness's. A line may become none, one or two. Nothing is imported: the hook reads the
-end of a transcript with this module, and the readers of whole transcripts do too.
+holds are the harness's. A line may become none, one or two. Nothing that costs is imported: the
+hook reads the end of a transcript with this module, and the readers of whole transcripts do too.
 """
 
 from __future__ import annotations
+
+from holdfast.wire.scan import count_of, parse_object, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,16 +56,16 @@ class CodexTranslator:
         payload = row.get("payload")
         if not isinstance(payload, dict):
             return []
-        kind, part = _text(row, "type"), _text(payload, "type")
+        kind, part = text_of(row, "type"), text_of(payload, "type")
         if kind == "session_meta":
             self._note_session(payload)
             return []
         if kind == "turn_context":
-            self._cwd = _text(payload, "cwd") or self._cwd
-            self._model = _text(payload, "model") or self._model
+            self._cwd = text_of(payload, "cwd") or self._cwd
+            self._model = text_of(payload, "model") or self._model
             return []
         base = {
-            "timestamp": _text(row, "timestamp"),
+            "timestamp": text_of(row, "timestamp"),
             "sessionId": self._session,
             "cwd": self._cwd,
             "version": f"{VERSION} {self._version}".rstrip(),
@@ -83,17 +85,17 @@ class CodexTranslator:
         return []
 
     def _note_session(self, payload: dict[str, Any]) -> None:
-        self._session = _text(payload, "id") or _text(payload, "session_id")
-        self._cwd = _text(payload, "cwd")
-        self._version = _text(payload, "cli_version")
+        self._session = text_of(payload, "id") or text_of(payload, "session_id")
+        self._cwd = text_of(payload, "cwd")
+        self._version = text_of(payload, "cli_version")
 
     def _event(
         self, base: dict[str, Any], payload: dict[str, Any], part: str
     ) -> list[dict[str, Any]]:
         if part == "user_message":  # up to 0.168
-            return [_typed(base, payload, [_words(_text(payload, "message"))])]
+            return [_typed(base, payload, [text_block(text_of(payload, "message"))])]
         if part == "turn_aborted":
-            return [_user(base, [_words(INTERRUPTED)], isMeta=True)]
+            return [user_row(base, [text_block(INTERRUPTED)], isMeta=True)]
         if part == "token_count":
             return self._token_count(base, payload)
         item = payload.get("item")
@@ -111,25 +113,25 @@ class CodexTranslator:
         info = payload.get("info")
         if not isinstance(info, dict):
             return []
-        usage, window = info.get("last_token_usage"), _count(info.get("model_context_window"))
+        usage, window = info.get("last_token_usage"), count_of(info, "model_context_window")
         stated = {**base, "type": WINDOW, "contextWindow": window, "usedTokens": 0}
         if not isinstance(usage, dict):
             return [stated]
         if not usage.get("input_tokens"):
-            return [{**stated, "usedTokens": _count(usage.get("total_tokens"))}]
+            return [{**stated, "usedTokens": count_of(usage, "total_tokens")}]
         return [stated] if self._has_records else [*self._usage(base, usage), stated]
 
     def _usage(self, base: dict[str, Any], usage: Any) -> list[dict[str, Any]]:
         if not isinstance(usage, dict) or self._is_summing_up:
             return []
         cached, written = (
-            _count(usage.get(name)) for name in ("cached_input_tokens", "cache_write_input_tokens")
+            count_of(usage, name) for name in ("cached_input_tokens", "cache_write_input_tokens")
         )
         counts = {
-            "input_tokens": max(0, _count(usage.get("input_tokens")) - cached - written),
+            "input_tokens": max(0, count_of(usage, "input_tokens") - cached - written),
             "cache_read_input_tokens": cached,
             "cache_creation_input_tokens": written,
-            "output_tokens": _count(usage.get("output_tokens")),
+            "output_tokens": count_of(usage, "output_tokens"),
         }
         self._used = sum(counts.values())
         rows = [self._answer(base, [], counts)] if self._used else []
@@ -153,7 +155,7 @@ class CodexTranslator:
     ) -> list[dict[str, Any]]:
         if part == "message" and payload.get("role") == "assistant":
             return [self._answer(base, _blocks(payload.get("content")))]
-        call = _text(payload, "call_id") or _text(payload, "id")
+        call = text_of(payload, "call_id") or text_of(payload, "id")
         if part in ("function_call", "custom_tool_call", "local_shell_call"):
             name, given = _call(payload)
             if not name:
@@ -161,7 +163,7 @@ class CodexTranslator:
             return [self._answer(base, [_use(call, name, given)])]
         if part in ("function_call_output", "custom_tool_call_output"):
             text, failed = _output(payload.get("output"))
-            return [_user(base, [_result(call, text, failed)])]
+            return [user_row(base, [result_block(call, text, failed)])]
         return []
 
     def _edits(self, base: dict[str, Any], item: dict[str, Any]) -> list[dict[str, Any]]:
@@ -173,18 +175,18 @@ class CodexTranslator:
         for number, (path, change) in enumerate(changes.items()):
             if not isinstance(change, dict):
                 continue
-            call = f"{_text(item, 'id')}:{number}"
+            call = f"{text_of(item, 'id')}:{number}"
             uses.append(_use(call, *_edit(str(path), change)))
-            results.append(_result(call, f"{change.get('type')}: {path}", False))
+            results.append(result_block(call, f"{change.get('type')}: {path}", False))
         back = int(self._has_records and self._counted > 0)  # its answer was counted before
-        return [self._answer(base, uses, back=back), _user(base, results)] if uses else []
+        return [self._answer(base, uses, back=back), user_row(base, results)] if uses else []
 
     def _compaction(self, base: dict[str, Any], payload: dict[str, Any]) -> list[dict[str, Any]]:
         """A boundary, and the summary. OpenAI's own is encrypted: then there are no words."""
         metadata = {"trigger": "", "preTokens": self._used or None}
         boundary = {**base, "type": "system", "subtype": "compact_boundary"}
-        words = _text(payload, "message") or ENCRYPTED
-        summary = _user(base, [_words(words)], isCompactSummary=True)
+        words = text_of(payload, "message") or ENCRYPTED
+        summary = user_row(base, [text_block(words)], isCompactSummary=True)
         return [{**boundary, "compactMetadata": metadata}, summary]
 
 
@@ -198,11 +200,11 @@ def _is_summary(row: dict[str, Any]) -> bool:
 
 
 def _typed(base: dict[str, Any], payload: dict[str, Any], blocks: list[Any]) -> dict[str, Any]:
-    row = _user(base, blocks, promptSource="typed", origin={"kind": "human"})
-    return {**row, "promptId": _text(payload, "turn_id")}
+    row = user_row(base, blocks, promptSource="typed", origin={"kind": "human"})
+    return {**row, "promptId": text_of(payload, "turn_id")}
 
 
-def _user(base: dict[str, Any], blocks: list[Any], **more: Any) -> dict[str, Any]:
+def user_row(base: dict[str, Any], blocks: list[Any], **more: Any) -> dict[str, Any]:
     return {**base, "type": "user", "message": {"role": "user", "content": blocks}, **more}
 
 
@@ -213,13 +215,13 @@ def _blocks(given: Any) -> list[dict[str, Any]]:
         if not isinstance(part, dict):
             continue
         if isinstance(part.get("text"), str):
-            blocks.append(_words(part["text"]))
+            blocks.append(text_block(part["text"]))
         elif "image" in str(part.get("type")).lower():
             blocks.append({"type": "image"})
     return blocks
 
 
-def _words(text: str) -> dict[str, Any]:
+def text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
@@ -227,17 +229,15 @@ def _use(call: str, name: str, given: Any) -> dict[str, Any]:
     return {"type": "tool_use", "id": call, "name": name, "input": given}
 
 
-def _result(call: str, text: Any, failed: bool) -> dict[str, Any]:
+def result_block(call: str, text: Any, failed: bool) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed}
 
 
 def _call(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """A call under the name that Claude Code has for it. Patches are told by their event."""
-    from holdfast.wire import scan
-
-    name = _text(payload, "name") or "shell"
+    name = text_of(payload, "name") or "shell"
     written = payload.get("arguments")
-    given = scan.parse_object(written.encode()) if isinstance(written, str) else {}
+    given = parse_object(written.encode()) if isinstance(written, str) else {}
     if name == "apply_patch":
         return "", {}
     if name in ("exec_command", "shell", "shell_command") or "action" in payload:
@@ -252,11 +252,11 @@ def _call(payload: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if name == "request_user_input":
         return "AskUserQuestion", given
     if name == "spawn_agent":
-        prompt = _text(given, "message") or _text(given, "prompt")
+        prompt = text_of(given, "message") or text_of(given, "prompt")
         return "Agent", {"description": prompt[:60], "prompt": prompt}
     if name == "view_image":
-        return "Read", {"file_path": _text(given, "path")}
-    return name, given or {"input": _text(payload, "input")}
+        return "Read", {"file_path": text_of(given, "path")}
+    return name, given or {"input": text_of(payload, "input")}
 
 
 def _command(given: Any) -> str:
@@ -269,25 +269,25 @@ def _command(given: Any) -> str:
 
 
 def _todo(step: dict[str, Any]) -> dict[str, Any]:
-    words = _text(step, "step")
-    return {"content": words, "activeForm": words, "status": _text(step, "status") or "pending"}
+    words = text_of(step, "step")
+    return {"content": words, "activeForm": words, "status": text_of(step, "status") or "pending"}
 
 
 def _edit(path: str, change: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     kind = change.get("type")
     if kind == "add":
-        return "Write", {"file_path": path, "content": _text(change, "content")}
+        return "Write", {"file_path": path, "content": text_of(change, "content")}
     if kind == "delete":
         return "Bash", {"command": f"rm {path}"}
     old, new = [], []
-    for line in _text(change, "unified_diff").splitlines():
+    for line in text_of(change, "unified_diff").splitlines():
         if line.startswith("@@"):
             continue
         if line[:1] in ("-", " "):
             old.append(line[1:])
         if line[:1] in ("+", " "):
             new.append(line[1:])
-    moved = _text(change, "move_path") or path
+    moved = text_of(change, "move_path") or path
     given = {"old_string": "\n".join(old), "new_string": "\n".join(new)}
     return "Edit", {"file_path": moved, **given}
 
@@ -309,12 +309,3 @@ def _output(given: Any) -> tuple[Any, bool]:
     text = given[len(head) + len(mark) :]
     failed = code not in ("", "0")
     return (f"Exit code {code}\n{text}" if failed else text), failed
-
-
-def _text(holder: Any, key: str) -> str:
-    value = holder.get(key) if isinstance(holder, dict) else None
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 < value < 1 << 40 else 0

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 
+from holdfast.wire.codex import result_block, text_block, user_row
+from holdfast.wire.scan import count_of, text_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -51,19 +54,22 @@ class CopilotTranslator:
         if not isinstance(data, dict):
             return []
         if kind == "session.start":
-            self._session, self._version = _text(data, "sessionId"), _text(data, "copilotVersion")
-            self._cwd = _text(data.get("context"), "cwd")
+            self._session, self._version = (
+                text_of(data, "sessionId"),
+                text_of(data, "copilotVersion"),
+            )
+            self._cwd = text_of(data.get("context"), "cwd")
             return []
         base = {
-            "timestamp": _text(row, "timestamp"),
+            "timestamp": text_of(row, "timestamp"),
             "sessionId": self._session,
             "cwd": self._cwd,
             "version": f"{VERSION} {self._version}".rstrip(),
-            "uuid": _text(row, "id") or f"{self._session}:{place}",
+            "uuid": text_of(row, "id") or f"{self._session}:{place}",
             "isSidechain": False,
         }
         if kind == "user.message":
-            return [_typed(base, data)] if _text(data, "content") else []
+            return [_typed(base, data)] if text_of(data, "content") else []
         if kind == "session.usage_record":
             return self._usage(base, data.get("usage"))
         if kind == "assistant.message":
@@ -71,7 +77,7 @@ class CopilotTranslator:
         if kind == "tool.execution_complete":
             return [_result(base, data)]
         if kind == "session.compaction_start":
-            self._used = _count(data.get("currentTokens")) or self._used
+            self._used = count_of(data, "currentTokens") or self._used
         if kind == "session.compaction_complete" and data.get("success") is not False:
             return self._compaction(base, data)
         return []
@@ -79,52 +85,51 @@ class CopilotTranslator:
     def _usage(self, base: dict[str, Any], usage: Any) -> list[dict[str, Any]]:
         if not isinstance(usage, dict):
             return []
-        cached, written = (
-            _count(usage.get("cacheReadTokens")),
-            _count(usage.get("cacheWriteTokens")),
-        )
+        cached, written = count_of(usage, "cacheReadTokens"), count_of(usage, "cacheWriteTokens")
         counts = {
-            "input_tokens": max(0, _count(usage.get("inputTokens")) - cached - written),
+            "input_tokens": max(0, count_of(usage, "inputTokens") - cached - written),
             "cache_read_input_tokens": cached,
             "cache_creation_input_tokens": written,
-            "output_tokens": _count(usage.get("outputTokens")),
+            "output_tokens": count_of(usage, "outputTokens"),
         }
         self._used = sum(counts.values())
         message = {
-            "id": _text(usage, "apiCallId"),
+            "id": text_of(usage, "apiCallId"),
             "role": "assistant",
-            "model": _text(usage, "model"),
+            "model": text_of(usage, "model"),
             "content": [],
             "usage": counts,
         }
         row = {**base, "type": "assistant", "message": message}
-        return [{**row, "contextWindow": _count(usage.get("maxPromptTokens"))}]
+        return [{**row, "contextWindow": count_of(usage, "maxPromptTokens")}]
 
     def _compaction(self, base: dict[str, Any], data: dict[str, Any]) -> list[dict[str, Any]]:
         metadata = {
             "trigger": "manual" if data.get("trigger") == "manual" else "auto",
             "preTokens": self._used or None,
-            "postTokens": _count(data.get("postCompactionTokens")) or None,
+            "postTokens": count_of(data, "postCompactionTokens") or None,
         }
         boundary = {**base, "type": "system", "subtype": "compact_boundary"}
-        summary = _user(base, [_words(_text(data, "summaryContent"))], isCompactSummary=True)
+        summary = user_row(
+            base, [text_block(text_of(data, "summaryContent"))], isCompactSummary=True
+        )
         return [{**boundary, "compactMetadata": metadata}, summary]
 
 
 def _typed(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    row = _user(base, [_words(_text(data, "content"))], promptSource="typed")
-    return {**row, "origin": {"kind": "human"}, "promptId": _text(data, "interactionId")}
+    row = user_row(base, [text_block(text_of(data, "content"))], promptSource="typed")
+    return {**row, "origin": {"kind": "human"}, "promptId": text_of(data, "interactionId")}
 
 
 def _answer(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    blocks = [_words(_text(data, "content"))] if _text(data, "content") else []
+    blocks = [text_block(text_of(data, "content"))] if text_of(data, "content") else []
     requests = data.get("toolRequests")
     known = requests if isinstance(requests, list) else []
     blocks += [_use(request) for request in known if isinstance(request, dict)]
     message = {
-        "id": _text(data, "apiCallId") or _text(data, "messageId"),
+        "id": text_of(data, "apiCallId") or text_of(data, "messageId"),
         "role": "assistant",
-        "model": _text(data, "model"),
+        "model": text_of(data, "model"),
         "content": blocks,
     }
     return {**base, "type": "assistant", "message": message}
@@ -134,37 +139,16 @@ def _use(request: dict[str, Any]) -> dict[str, Any]:
     given = request.get("arguments")
     given = given if isinstance(given, dict) else {}
     named = {FIELDS.get(str(name), str(name)): value for name, value in given.items()}
-    name = _text(request, "name")
-    call = {"type": "tool_use", "id": _text(request, "toolCallId")}
+    name = text_of(request, "name")
+    call = {"type": "tool_use", "id": text_of(request, "toolCallId")}
     return {**call, "name": TOOLS.get(name, name), "input": named}
 
 
 def _result(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
     """A command that ran counts as a success for the client, whatever its exit code says."""
     shell, result = data.get("shellExecution"), data.get("result")
-    code = _count(shell.get("exitCode")) if isinstance(shell, dict) else 0
-    text = _text(result, "content") or _text(data.get("error"), "message")
-    block = {
-        "type": "tool_result",
-        "tool_use_id": _text(data, "toolCallId"),
-        "content": f"Exit code {code}\n{text}" if code else text,
-        "is_error": data.get("success") is False or code > 0,
-    }
-    return _user(base, [block])
-
-
-def _user(base: dict[str, Any], blocks: list[Any], **more: Any) -> dict[str, Any]:
-    return {**base, "type": "user", "message": {"role": "user", "content": blocks}, **more}
-
-
-def _words(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def _text(holder: Any, key: str) -> str:
-    value = holder.get(key) if isinstance(holder, dict) else None
-    return value if isinstance(value, str) else ""
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 < value < 1 << 40 else 0
+    code = count_of(shell, "exitCode")
+    text = text_of(result, "content") or text_of(data.get("error"), "message")
+    text = f"Exit code {code}\n{text}" if code else text
+    failed = data.get("success") is False or code > 0
+    return user_row(base, [result_block(text_of(data, "toolCallId"), text, failed)])

@@ -9,6 +9,7 @@ try:
 except ImportError:  # an interpreter without CPython's accelerator: slower, never wrong
     make_scanner = None  # type: ignore[assignment, misc]
 
+MOST_COUNT = 1 << 40
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,13 @@ def parse_object(data: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def text_of(holder: dict[str, Any], key: str) -> str:
+def text_of(holder: Any, key: str) -> str:
     """Return the string under a key, or an empty one: fields of a payload may have any type."""
-    value = holder.get(key)
+    value = holder.get(key) if isinstance(holder, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def count_of(holder: Any, key: str) -> int:
+    """Return the number under a key, or 0: a very large one comes from a damaged line."""
+    value = holder.get(key) if isinstance(holder, dict) else None
+    return value if type(value) is int and 0 < value < MOST_COUNT else 0

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import codex, mark, places, result_size, scan, translate
+from holdfast.wire import codex, copilot, mark, places, result_size, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
+
+    Translator = codex.CodexTranslator | copilot.CopilotTranslator
 
 READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one before was too short
 MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
@@ -121,6 +123,13 @@ def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOK
         os.close(fd)
 
 
+def translator_for(path: str) -> Translator | None:
+    """What translates the lines of another agent into Claude Code's; None for Claude Code's own."""
+    if codex.is_codex(path):
+        return codex.CodexTranslator()
+    return copilot.CopilotTranslator() if copilot.is_copilot(path) else None
+
+
 def _read(fd: int, size: int, sidechain: bool, density: float, path: str) -> Tail:
     tail = Tail()
     for count in READ_BYTES:
@@ -129,7 +138,7 @@ def _read(fd: int, size: int, sidechain: bool, density: float, path: str) -> Tai
         tail.size = size
         tail.is_whole_file = start == 0
         raw = _split_lines(os.pread(fd, count, start), start)
-        other = translate.translator_for(path)
+        other = translator_for(path)
         lines = _translated(raw, tail, other) if other else _parsed(raw, tail)
         is_found = _read_back(lines, tail, sidechain, density)
         if is_found or tail.is_whole_file:
@@ -157,9 +166,7 @@ def _parsed(lines: list[bytes], tail: Tail) -> Iterator[dict[str, Any]]:
             yield line
 
 
-def _translated(
-    lines: list[bytes], tail: Tail, translator: translate.Translator
-) -> list[dict[str, Any]]:
+def _translated(lines: list[bytes], tail: Tail, translator: Translator) -> list[dict[str, Any]]:
     """Another agent's lines as Claude Code would have written them, newest first. The client states
     the size of the window beside its counts."""
     known: list[dict[str, Any]] = []
