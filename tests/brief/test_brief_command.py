@@ -9,8 +9,7 @@ import pytest
 from click import Command
 from click.testing import CliRunner
 
-from holdfast.cli.brief import brief
-from holdfast.cli.lost import lost
+from holdfast.cli.brief import brief, lost
 from holdfast.cli.sessions import NoSuchTranscript, NotATranscript
 from holdfast.events.window_brief import compose_brief
 from holdfast.hub import projection_file

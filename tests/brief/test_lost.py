@@ -12,8 +12,7 @@ from click import Command
 from click.testing import CliRunner
 
 from holdfast.brief.summary_coverage import measure
-from holdfast.cli.brief import brief
-from holdfast.cli.lost import lost
+from holdfast.cli.brief import brief, lost
 from tests.checkpoint.sessions import Session
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
@@ -83,7 +82,7 @@ def test_messages_that_the_summary_quotes_are_found(tmp_path: Path) -> None:
     session.says("Renamed.").user("no").says("Left as it was.").compacts(SUMMARY)
     [item] = _items(tmp_path, session)
     assert (item["kind"], item["share"], item["is_found"]) == ("request", 1.0, True)
-    assert "1 item of 1 found in the summary." in _lost(tmp_path, session)
+    assert "0 of 1 item not found in the summary." in _lost(tmp_path, session)
 
 
 @pytest.mark.requirement("B6")

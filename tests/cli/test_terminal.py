@@ -79,7 +79,7 @@ def test_no_command_prints_what_would_act(session: Path, monkeypatch: pytest.Mon
         ("status",),
         ("status", "--all"),
         ("status", "--transcript", "TRANSCRIPT"),
-        ("watch", "--once"),
+        ("watch",),
         ("log",),
         ("resume",),
         ("resume", "--list"),
@@ -106,7 +106,7 @@ def test_no_process_prints_what_would_act_not_even_in_an_error(session: Path) ->
         ("status",),
         ("resume",),
         ("search", "anchor"),
-        ("watch", "--once"),
+        ("watch",),
         ("status", "--transcript", f"/nowhere/{IN_A_NAME}"),
         ("plan", f"/nowhere/{IN_A_NAME}"),
     ):

@@ -194,4 +194,6 @@ def test_the_command_shows_every_file_and_what_becomes_of_it(
     assert (
         f"{tmp_path}/CLAUDE.md [project]: comes back\n  2: (ENFORCED) Tests first." in found.output
     )
-    assert "loaded by files in sub/]: pinned once loaded" in found.output
+    assert (
+        "loaded by files in sub/]: its marked rules are pinned once it was loaded" in found.output
+    )

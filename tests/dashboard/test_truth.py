@@ -83,7 +83,7 @@ def test_how_full_a_window_is_agrees(page: Any, session: LiveSession) -> None:
 
 @pytest.mark.requirement("U5", "A5")
 def test_the_count_of_live_windows_agrees(page: Any, session: LiveSession) -> None:
-    found = CliRunner().invoke(holdfast_command, ["watch", "--once"], env={"COLUMNS": "160"})
+    found = CliRunner().invoke(holdfast_command, ["watch"], env={"COLUMNS": "160"})
     lines = found.stdout.splitlines()[1:]
     assert len(lines) == len(page("/api/context/health")["agents"])
     assert len(lines) == page("/api/today")["live_windows"] == 3  # 7
@@ -108,8 +108,6 @@ def test_what_a_compaction_cost_agrees(page: Any, session: LiveSession) -> None:
     assert counts["not_found"] == len(missing) == len(replayed["not_found"]) > 0  # 11
     assert counts["restored"] == len(replayed["restored"])  # 12
     assert whole["parts"]["brief_tokens"] == replayed["brief_tokens"]  # 13
-    [told] = _cli("lost", "--history")
-    assert (told["not_found"], told["items"]) == (counts["not_found"], counts["items"])
 
 
 @pytest.mark.requirement("U5", "A1")

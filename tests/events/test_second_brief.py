@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from torture.injection import strace
 
 from holdfast.budget.compartments import units
-from holdfast.cli.lost import lost
+from holdfast.cli.brief import lost
 from holdfast.client import sample_payloads
 from holdfast.events.after_compact import SECOND_TOKENS
 from holdfast.window import audit

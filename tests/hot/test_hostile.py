@@ -191,8 +191,8 @@ def test_no_escape_reaches_a_terminal_or_forges_a_line(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"cwd":"/p"', '"cwd":"/p/[id]/\\u001b[31m"'))
     fire("PostToolUse", path, session=f"s{evil}", cwd=f"/home/u/[id]{evil}", agent_type=evil)
     fire("SessionStart", path, session=f"s{evil}", source="startup")
-    shown = _ok("status") + _ok("watch", "--once") + _ok("log")
-    shown += _ok("replay", str(path), "--svg", str(tmp_path / "x.svg"))
+    shown = _ok("status") + _ok("watch") + _ok("log")
+    shown += _ok("replay", str(path))
     shown += (tmp_path / "x.svg").read_text()
     shown += _ok("status", "--transcript", str(path))
     assert "\x1b[2J" not in shown

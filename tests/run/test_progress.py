@@ -24,7 +24,7 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
         shown = _all(ours)
         out, _ = run.communicate(timeout=PATIENCE_SECONDS)
     assert run.returncode == 0
-    assert out == b"done: 3 tasks, 3 sessions of Claude in this run; nothing left\n"
+    assert out == b"done: 3 of 3 tasks done, 3 sessions of Claude in this run\n"
     assert "2 of 3 batches" in shown
     assert "of about 80,000 tokens; 20,000 in its window" in shown
     assert re.search(r"\x1b\[2Kjournal: \S+/journal\.jsonl\r\n$", shown)  # the bar is gone by then

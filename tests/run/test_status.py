@@ -61,12 +61,12 @@ def test_what_a_run_has_done_is_not_planned_again(theatre: Theatre) -> None:
     said = _planned(theatre)
     assert "Price" in said.stdout and "Cart" not in said.stdout
     assert "done already: 1" in said.stdout
-    assert "1 task of it was done by a run: holdfast run" in said.stderr
+    assert "1 task done by a run: its --status says more" in said.stderr
     assert json.loads(_planned(theatre, "--json").stdout)["done"] == ["cart"]
     theatre.run()
     said = _planned(theatre)
     assert "nothing left to do: 3 tasks done" in said.stdout
-    assert "3 tasks of it were done by a run" in said.stderr and "next:" not in said.stderr
+    assert "3 tasks done by a run" in said.stderr and "next:" not in said.stderr
 
 
 @pytest.mark.slow

@@ -173,10 +173,8 @@ def test_before_the_question_it_says_that_the_user_s_own_status_line_is_kept(des
 
 def test_leaving_says_what_stays_and_where(desk: Desk) -> None:
     call("install --yes")
-    (desk.ours / "settings.toml").write_text("")
-    (desk.ours / "guard.log").touch()
     said = call("uninstall --yes").stdout
-    assert f"{desk.ours}: settings, log\n" in said, "and no database, as there is none"
+    assert f"  {desk.ours}: settings, log, database" in said
     assert f"  Remove all of it: rm -r {desk.ours}\n" in said
     assert "uninstall it the way you installed it" in said
 
@@ -239,7 +237,6 @@ def test_a_text_of_one_long_line_is_shown_so_that_it_can_be_read(desk: Desk) -> 
     desk.write(SAMPLES["hooked, minified"])
     said = call("install --dry-run")
     assert max(map(len, said.stdout.splitlines()[1:])) < 250
-    assert "indented here" in said.stdout
 
 
 @pytest.mark.slow  # four whole commands

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.cli.install import first_look
 from holdfast.setup import changes
 from holdfast.setup.changes import MOST_BYTES, InstallChange
 from holdfast.setup.errors import (
@@ -22,7 +21,7 @@ from holdfast.setup.errors import (
     SettingsIsALink,
     SettingsReadOnly,
 )
-from holdfast.setup.install import InstallPlan, apply, plan_install
+from holdfast.setup.install import apply, plan_install
 from holdfast.setup.settings_text import settings_in
 
 from .machine import Desk
@@ -291,12 +290,3 @@ def test_a_settings_file_that_never_ends_is_refused_unread(tmp_path: Path, targe
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     said = "more than" if target == "large" else "not a regular file"
     assert said in done.stdout
-
-
-def test_a_folder_that_another_uninstall_removes_is_planned_for_again() -> None:
-    answers: list[Callable[[], InstallPlan]] = [lambda: InstallPlan((), ("planned",)), _gone]
-    assert first_look(lambda: answers.pop()()).notes == ("planned",)
-
-
-def _gone() -> InstallPlan:
-    raise FileNotFoundError("commands/holdfast")

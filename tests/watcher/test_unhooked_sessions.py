@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.status import status
-from holdfast.cli.watch import watch as watch_command
+from holdfast.cli.status import watch as watch_command
 from holdfast.hub.ingest import background
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
@@ -47,7 +47,7 @@ def test_a_session_without_hooks_is_listed_with_its_agents(watch: Watch, today: 
     assert found == {("s1", None): ROOMY, ("s1", "a1"): FULL}
     named = CliRunner().invoke(status, ["s1", "--json"])
     assert json.loads(named.output)["heard_ms"] is None
-    table = CliRunner().invoke(watch_command, ["--once"]).output
+    table = CliRunner().invoke(watch_command, []).output
     assert ("s1" in table, "no live session" in table) == (True, False)
 
 

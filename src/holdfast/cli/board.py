@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import print_json, say
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board import outboxes as on_board
@@ -59,8 +59,7 @@ def list_(everywhere: bool, as_json: bool) -> None:
         total = store.read(lambda c: messages.list_page(c, 1, 0).total)
     if as_json:
         rows = [{**plain(row), "state": messages.state_of(row, now)} for row in page.rows]
-        click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))
-        return
+        return print_json({"messages": rows, "total": page.total, "states": states})
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
         state = messages.state_of(row, now)
@@ -117,8 +116,7 @@ def post(
     else:
         delivery = _posted(row, listeners, place)
     if as_json:
-        click.echo(json.dumps(plain(row) | {"heard": delivery}))
-        return
+        return print_json(plain(row) | {"heard": delivery})
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
     say(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}")
     say(f"  {delivery}")
@@ -149,8 +147,7 @@ def read(agent: str, peek: bool, as_json: bool) -> None:
     unread = [row for row in delivery.rows if not row["already_read"]]
     if as_json:
         rows = [plain(row) for row in unread]
-        click.echo(json.dumps({"messages": rows, "unread_remaining": delivery.unread_remaining}))
-        return
+        return print_json({"messages": rows, "unread_remaining": delivery.unread_remaining})
     for row in unread:
         say(_line(row))
     if not unread:

@@ -1,21 +1,37 @@
-"""`holdfast brief`: what would be restored now, and why each line is there."""
+"""`holdfast brief`: what would be restored now, and why each line is there. `holdfast lost`: how
+much of each item the last compaction's summary holds."""
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 
 import click
 
 from holdfast.brief.compose import Brief
 from holdfast.brief.item import hook_tokens
 from holdfast.brief.roles import ROLES
+from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli.options import AS_JSON, of_session
-from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose
-from holdfast.cli.terminal import say, working
-from holdfast.events import window_brief
+from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose, newest_compacted
+from holdfast.cli.terminal import paint, print_json, say, working
+from holdfast.client.agents import session_of
+from holdfast.events import summary_report, window_brief
 from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
-from holdfast.transcript import Unreadable
+from holdfast.text.numbers import counted, short
+from holdfast.transcript import Unreadable, lookup
+from holdfast.window.state import State
+from holdfast.wire.errors import HoldfastError
+from holdfast.wire.log import inert
+
+KINDS = {  # in the order of what matters
+    REQUEST: "message",
+    ANSWER: "answer",
+    TASK: "open task",
+    FAILING: "failing command",
+    PLAN: "plan",
+}
+PASSAGE_CHARS = 240
 
 
 @click.command()
@@ -47,7 +63,7 @@ def brief(
     with working("reading"):
         composed = _compose(chosen, max_tokens, role or "")
     if as_json:
-        click.echo(json.dumps(_plain(composed), indent=2))
+        print_json(_plain(composed))
     elif explain:
         say(explain_lines(composed))
     elif composed.lines:
@@ -91,3 +107,61 @@ def explain_lines(composed: Brief) -> str:
             where = f"{op}, byte {line.source.offset:,}" if line.source.offset else ""
             rows.append(f"      ↳ {line.reason}{where}")
     return "\n".join(rows)
+
+
+@click.command()
+@of_session
+@click.option("--all", "show_all", is_flag=True, help="Show what was found, too.")
+@AS_JSON
+def lost(session: str, show_all: bool, as_json: bool) -> None:
+    """Show how much the last compaction's summary holds.
+
+    Your messages and answers, failing commands, tasks and the plan: least found first, each beside
+    the nearest passage. This looks back: it compares Claude Code's summary with the session.
+    `holdfast brief` looks ahead: it shows what would be restored if Claude Code compacted now.
+
+    \b
+    Examples:
+      holdfast lost         what was not found, least found first
+      holdfast lost --all   every item
+    """
+    state = choose(session).state
+    with working("comparing"):
+        last = summary_report.measure_last(Path(state.transcript), sidechain=bool(state.agent_id))
+    if last is None:
+        raise _no_compaction(state)
+    number, at, items = last
+    if as_json:
+        about = {"session_id": state.session_id, "compaction": number, "at": at}
+        return print_json({**about, "items": [summary_report.plain(item) for item in items]})
+    where = f" in {state.project}" if state.project else ""
+    when = f", {at[:16].replace('T', ' ')} UTC" if at else ""
+    title = f"Session {state.session_id[:8]}{where}: compaction {number}{when}"
+    say(paint(inert(title, 4096), "bold"))
+    _show_items(items, show_all=show_all)
+
+
+def _no_compaction(state: State) -> HoldfastError:
+    path = Path(state.transcript)
+    name = f"session {inert(state.session_id[:8]) or path}"
+    if lookup.compactions(path, sidechain=bool(state.agent_id)).count:
+        words = f"{name} was compacted, and the client's summary cannot be read"
+        return HoldfastError(words, "`holdfast brief` shows what is restored")
+    other = newest_compacted(path)
+    hint = "come back after the first compaction; `holdfast brief` shows what it would restore"
+    if other:
+        hint = f"holdfast lost {session_of(other)[:8]} (the newest session with a compaction)"
+    return HoldfastError(f"{name} has not been compacted, so there is no summary", hint)
+
+
+def _show_items(items: list[MeasuredItem], *, show_all: bool) -> None:
+    missing = [item for item in items if not item.is_found]
+    order = ", least found first:" if missing else "."
+    say(f"{len(missing):,} of {counted(len(items), 'item')} not found in the summary{order}")
+    for item in items if show_all else missing:
+        say(f"  {item.share:>4.0%}  {KINDS[item.kind]}: {inert(' '.join(item.item.text.split()))}")
+        if item.passage:
+            how = "nearest in meaning" if item.by_meaning else "nearest"
+            say(f"        {how}: {short(inert(' '.join(item.passage.split())), PASSAGE_CHARS)}")
+    if not show_all and len(missing) < len(items):
+        say(f"{counted(len(items) - len(missing), 'item')} found: holdfast lost --all", err=True)

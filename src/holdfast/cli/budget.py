@@ -3,7 +3,6 @@ rules that stand in every brief, until they are taken back."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from dataclasses import asdict
@@ -11,22 +10,20 @@ from pathlib import Path
 
 import click
 
-from holdfast.brief.quotes import OUTCOME
 from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON, USER, demo_session
+from holdfast.cli.options import AS_JSON, USER
 from holdfast.cli.sessions import NoSession, choose
-from holdfast.cli.terminal import paint, say
+from holdfast.cli.terminal import draw_table, paint, print_json, say
 from holdfast.events import window_budget
-from holdfast.events.window_budget import BriefEntry, BudgetStatus, CompartmentUse
+from holdfast.events.window_budget import BudgetStatus
 from holdfast.hub import row_times
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
 from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.velocity import in_words
-from holdfast.wire.mark import CHARS_PER_TOKEN
 
 SHOWN_ITEMS, SHOWN_CHARS = 8, 90
 
@@ -34,12 +31,9 @@ SHOWN_ITEMS, SHOWN_CHARS = 8, 90
 @click.group(invoke_without_command=True)
 @click.option("--all", "everything", is_flag=True, help="Show every item.")
 @click.option("--session", default="", metavar="ID", help="Another session: its id, or its file.")
-@click.option("--demo", is_flag=True, help="Take the recorded session of Holdfast.")
 @AS_JSON
 @click.pass_context
-def budget(
-    context: click.Context, everything: bool, session: str, demo: bool, as_json: bool
-) -> None:
+def budget(context: click.Context, everything: bool, session: str, as_json: bool) -> None:
     """Show what fills the brief; evict items, set shares.
 
     The brief has five compartments, each with a share of its tokens. `holdfast brief` shows the
@@ -52,13 +46,12 @@ def budget(
     """
     if context.invoked_subcommand is not None:
         return
-    chosen = choose(demo_session() if demo else session)
+    chosen = choose(session)
     with sessions.working_folder(chosen) as folder:
         status = window_budget.status(chosen.state, folder, row_times.now_ms())
     if as_json:
         plain = asdict(status) | {"pins": [row._asdict() for row in status.pins]}
-        click.echo(json.dumps(plain, indent=2))
-        return
+        return print_json(plain)
     _show(status, 10_000 if everything else SHOWN_ITEMS)
 
 
@@ -94,8 +87,7 @@ def allot(compartment: str, share: str, is_user: bool) -> None:
     shares = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     former = "role" if before is None else f"{before:g}"
     undo = f"budget allot {compartment} {former}{' --user' if is_user else ''}"
-    is_same = before == kept.get(compartment)
-    say_changed(f"shares set for the {scope}: {shares}", "" if is_same else undo)
+    say_changed(f"shares set for the {scope}: {shares}", undo)
 
 
 def repair(scope: str, project: str, session_id: str = "") -> None:
@@ -106,9 +98,7 @@ def repair(scope: str, project: str, session_id: str = "") -> None:
 
 def say_changed(words: str, undo: str) -> None:
     """Print what was changed, with the command that undoes it."""
-    say(words)
-    if undo:
-        say(f"  undo: holdfast {undo}")
+    say(f"{words}\n  undo: holdfast {undo}")
 
 
 def _share(given: str) -> float | None:
@@ -118,11 +108,6 @@ def _share(given: str) -> float | None:
         return float(given[:-1]) / 100 if given.endswith("%") else float(given)
     except ValueError:
         raise InvalidShare(f"{shown(given)!r} is not a share") from None
-
-
-def session_id_of(word: str) -> str:
-    """Return the id of a named session; `now` is the one at work here. Empty without a word."""
-    return choose("" if word == "now" else word).state.session_id if word else ""
 
 
 def project_path() -> str:
@@ -162,7 +147,8 @@ def pin(
       holdfast pin 'Never touch data/raw.'       in every brief of this project
       holdfast pin 'Answer in German.' --user    in all your projects
     """
-    session_id = session_id_of(session)
+    named = "" if session == "now" else session
+    session_id = choose(named).state.session_id if session else ""
     if pin_id:
         _unpin(pin_id, session_id)
     elif rule is not None:
@@ -205,86 +191,38 @@ def _session(session_id: str) -> str:
 
 def _list(pins: tuple[ledger.Pin, ...], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([row._asdict() for row in pins]))
-        return
+        return print_json([row._asdict() for row in pins])
     for row in pins:
         say(f"{row.id}  {shown(row.text)} ({row.scope}, {row.author})")
     if not pins:
         say("Nothing is pinned. Add a rule: holdfast pin 'Never touch data/raw.'", err=True)
 
 
-ANSWER, PINNED = "the model's answer", "pinned text"
-SECTIONS = {  # what one item of a section is called
-    "said": "your words",
-    "pinned": PINNED,
-    "unsure": "text of unknown author",
-    "marked": "marked rule",
-    "flight": "where the work stood",
-    "failing": "failing command",
-    "tasks": "open task",
-    "questions": "open question",
-    "blocked": "blocked task",
-    "waves": "wave of subagents",
-    "task": "the task",
-    "actions": "earlier request",
-    "decisions": "note of the model",
-    "agents": "subagent",
-    "messages": "message",
-    "commands": "command",
-    "files": "file",
-    "references": "reference",
-    "fixed": "fixed",
-    "archived": "compressed topic",
-    "about": "the project",
-}
-
-
-def _units(model_tokens: int | None) -> str:
-    """Say what is called a token. The model's own count differs, and is known by measurement."""
-    words = f"tokens: {CHARS_PER_TOKEN:g} characters each, as the size of a brief is set"
-    return f"{words}; as the model counts, about {model_tokens:,}" if model_tokens else words
-
-
 def _show(status: BudgetStatus, most: int) -> None:
     spent = f"{status.spent_tokens:,} of {status.max_tokens:,} tokens"
+    if status.model_tokens:
+        spent += f", about {status.model_tokens:,} as the model counts"
     say(f"{paint('brief', 'bold')}   {spent} (role: {status.role})", hang=8)
-    say(f"        {_units(status.model_tokens)}", hang=8)
     left = in_words(status.ops_left)
     used = f"{estimate_mark(status.estimated)}{status.used_ratio:.1%} of the compaction limit used"
     forecast = f"{left} left" if left else shown(f"steps left: {status.forecast_basis}")
     say(f"{paint('window', 'bold')}  {used}; {forecast}", hang=8)
-    say(paint(_row("compartment", "share", "room", "used"), "dim"))
+    rows = [
+        (part.name, f"{part.share:.0%}", f"{part.share_tokens:,}", f"{part.spent_tokens:,}")
+        for part in status.parts
+    ]
+    rows.append(("headings", "", "", f"{status.frame_tokens:,}"))
+    draw_table(("compartment", "share", "room", "used"), rows)
     for part in status.parts:
-        room, spent = f"{part.share_tokens:,}", f"{part.spent_tokens:,}"
-        say(_row(part.name, f"{part.share:.0%}", room, spent))
-    frame = f"{status.frame_tokens:,}"
-    say(_row("headings", "", frame, frame))
-    say(paint(_row("total", "", f"{status.max_tokens:,}", f"{status.spent_tokens:,}"), "bold"))
-    for part in status.parts:
-        _show_items(part, most)
+        by = "" if part.set_by == "role" else f" (share set by the {part.set_by})"
+        if part.items:
+            say(f"{paint(part.name, 'bold')}{by}")
+        for entry in part.items[:most]:
+            label = "pinned" if entry.is_pinned else entry.section
+            say(f"  {entry.id} {label}: {short(shown(entry.text), SHOWN_CHARS)}", hang=9)
+        if len(part.items) > most:
+            say(f"  … {len(part.items) - most} more: --all")
     for row in status.pins:
         say(f"pin {row.id} ({row.scope}, {row.compartment}, {row.author}): {shown(row.text)}")
     if status.evicted:
         say(f"left out by you: {', '.join(status.evicted)}; undo: holdfast budget evict --undo ID")
-
-
-def _row(name: str, share: str, room: str, used: str) -> str:
-    return f"  {name:<22}{share:>6}{room:>8}{used:>8}"
-
-
-def _show_items(part: CompartmentUse, most: int) -> None:
-    if part.items:
-        by = "" if part.set_by == "role" else f" (share set by the {part.set_by})"
-        say(f"{paint(part.name, 'bold')}{by}")
-    for entry in part.items[:most]:
-        text = short(shown(entry.text), SHOWN_CHARS)
-        say(f"  {entry.id} {_label(entry)}: {text}", hang=9)
-    if len(part.items) > most:
-        say(f"  … {len(part.items) - most} more: --all")
-
-
-def _label(entry: BriefEntry) -> str:
-    """Return what an item is called. Below the user's words stands what the model answered."""
-    if entry.is_pinned:
-        return PINNED
-    return ANSWER if entry.reason == OUTCOME else SECTIONS.get(entry.section, entry.section)

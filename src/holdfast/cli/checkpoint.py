@@ -4,7 +4,6 @@ checkpoints; `diff` compares two of them.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -14,10 +13,9 @@ import click
 from holdfast.checkpoint import checkpoint_file, find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON, of_session
-from holdfast.cli.terminal import paint, say, working
+from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.events import take_checkpoint
 from holdfast.files.folders import INSIDE
 from holdfast.settings import load as settings_load
@@ -27,8 +25,6 @@ from holdfast.window import state as window_state
 from holdfast.window import view
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
-
-OTHERS = "`holdfast checkpoint ID` for another; `holdfast status --all` lists them"
 
 
 @click.command()
@@ -69,28 +65,20 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
         kept = take_checkpoint.save(state, folder, "manual", now_ms, given=given)
         state.project = own
     if as_json:
-        click.echo(json.dumps(_plain(kept), indent=2))
-        return
+        names = ("id", "path", "content_hash", "reused")
+        values = {name: getattr(kept, name) for name in names}
+        return print_json({**values, "why_elsewhere": kept.why_elsewhere or None})
     say(kept.path)
-    others = "" if session else sessions.others_note(chosen, OTHERS)
+    if not session:
+        sessions.say_others(chosen, "checkpoint")
     place = f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
-    for note in filter(None, (others, place, *kept.notes)):
+    for note in filter(None, (place, *kept.notes)):
         say(f"note: {shown(note)}", err=True)
     how = "verified by reading it back"
     how = how if kept.document.is_complete else "NOT VERIFIED: the transcript was not read"
     again = "the same state was saved already" if kept.reused else how
     whose = f"session {shown(chosen.state.session_id[:8])}"
     say(f"{whose}, {again}; `holdfast resume {kept.id}` shows it", err=True)
-
-
-def _plain(kept: SavedCheckpoint) -> dict[str, object]:
-    return {
-        "id": kept.id,
-        "path": kept.path,
-        "content_hash": kept.content_hash,
-        "reused": kept.reused,
-        "why_elsewhere": kept.why_elsewhere or None,
-    }
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:
@@ -122,9 +110,7 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
         reports = [_of_file(_path_of(file))]
     good = all(report.ok for report in reports)
     if as_json:
-        click.echo(
-            json.dumps({"ok": good, "checkpoints": [plain_report(report) for report in reports]})
-        )
+        print_json({"ok": good, "checkpoints": [_plain_report(report) for report in reports]})
     else:
         show_reports(reports)
     ctx.exit(0 if good else 1)
@@ -156,7 +142,7 @@ def _may_be_checkpoint(path: str) -> bool:
     return f"/{INSIDE}/" in path or places.read_small(path, 4) == b"---\n"
 
 
-def plain_report(report: checks.VerifyReport) -> dict[str, object]:
+def _plain_report(report: checks.VerifyReport) -> dict[str, object]:
     findings = [{"part": each.part, "words": each.words} for each in report.findings]
     return {"path": report.path, "ok": report.ok, "findings": findings, "notes": [*report.notes]}
 
@@ -197,9 +183,8 @@ def diff(older: str | None, newer: str | None, as_json: bool) -> None:
         *(checkpoint_file.read(entry.path).document for entry in (before, after))
     )
     if as_json:
-        click.echo(json.dumps(_plain_changes(before, after, changes)))
-        return
-    say(_compared(before, after), err=True)
+        return print_json(_plain_changes(before, after, changes))
+    say(f"sessions {shown(_window(before))} → {shown(_window(after))}", err=True)
     say(f"{before.id} → {after.id}")
     for change in changes:
         say(f"\n## {escape(change.heading)}")
@@ -208,16 +193,6 @@ def diff(older: str | None, newer: str | None, as_json: bool) -> None:
                 say(f"{sign} " + escape(item).replace("\n", "\n  "))
     if not changes:
         say("No item was added or removed.", err=True)
-
-
-def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:
-    """Say which two are compared: of one session, or of two that are unrelated."""
-    ends = [
-        f"number {entry.iteration} of session {shown(_window(entry))}" for entry in (before, after)
-    ]
-    if _window(before) == _window(after):
-        ends[0] = f"number {before.iteration}"
-    return f"comparing {ends[0]} with {ends[1]}"
 
 
 def _window(entry: CheckpointEntry) -> str:

@@ -158,7 +158,7 @@ def rebuild(database: str) -> None:
         filled = rows.rebuild(database)
         indexed = recall.rebuild(also)
     _show_checkpoints(rebuilt)
-    _show_rows(filled, len(rebuilt.entries))
+    _show_rows(filled)
     for index_sync in indexed:
         say(f"{shown(index_sync.project)}: {counted(index_sync.items, 'item')} to search in")
         for note in index_sync.notes:
@@ -179,23 +179,16 @@ def _show_checkpoints(rebuilt: rebuilding.RebuiltIndex) -> None:
         show_reports(rebuilt.damaged)
 
 
-def _show_rows(filled: Rebuilt, checkpoint_files: int) -> None:
-    """Print the rows. A checkpoint whose file is gone still has its snapshot, and so its row. Rows
-    of snapshots stay at a rebuild, so only new ones are counted."""
+def _show_rows(filled: Rebuilt) -> None:
+    """Print the rows. Those of snapshots stay at a rebuild, so only new ones are counted."""
     if filled.set_aside:
         say(f"the database was damaged; it is saved as {filled.set_aside}")
         saved = ", ".join(f"{n} {name}" for name, n in filled.saved.items()) or "nothing"
         say(f"  read from it: {saved}; restart holdfast serve if it runs")
-    synced = filled.synced
     nouns = ("request", "task", "subtask", "action")
-    counts = ", ".join(counted(getattr(synced, f"{noun}s"), noun) for noun in nouns)
-    counts += f", {counted(synced.checkpoints, 'new snapshot')} of checkpoints"
-    removed = (
-        ", with those whose file is gone or damaged"
-        if synced.checkpoints > checkpoint_files
-        else ""
-    )
-    say(f"{filled.database}: {counts}{removed}")
-    if synced.set_aside:
-        failed = counted(synced.set_aside, "source")
+    counts = ", ".join(counted(getattr(filled.synced, f"{noun}s"), noun) for noun in nouns)
+    snapshots = counted(filled.synced.checkpoints, "new snapshot")
+    say(f"{filled.database}: {counts}, {snapshots} of checkpoints")
+    if filled.synced.set_aside:
+        failed = counted(filled.synced.set_aside, "source")
         say(f"  could not be read: {failed}; holdfast doctor names them")

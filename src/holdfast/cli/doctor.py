@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import paint, say, working
+from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor.checks import examine
 from holdfast.text.numbers import short
@@ -34,7 +33,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
         report = examine(Path.cwd())
     report["ok"] = not report["troubles"]
     if as_json:
-        click.echo(json.dumps(report, indent=2))
+        print_json(report)
     else:
         _show(report)
     context.exit(0 if report["ok"] else 1)

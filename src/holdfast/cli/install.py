@@ -7,30 +7,34 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from holdfast.archive import transcripts as archive
-from holdfast.cli.leftovers import leave_checkpoints, say_what_stays
+from holdfast.checkpoint import prune
 from holdfast.cli.terminal import paint, say
 from holdfast.cli.transcripts import SETTING, TURN_ON
 from holdfast.client import agents
 from holdfast.client.settings_files import read_cleanup_period
+from holdfast.files import plugin_environment
 from holdfast.files.executable import typed_command
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.setup import changes
 from holdfast.setup import install as installing
 from holdfast.setup.changes import InstallChange
-from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
+from holdfast.setup.errors import ChangedMeanwhile, CheckpointsStay, LeftBehind
 from holdfast.setup.install import InstallPlan
 from holdfast.setup.installs import other_places
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.settings_text import check, commands, or_empty
 from holdfast.setup.targets import SCOPES, Target, hooks_target, settings_target
 from holdfast.setup.wiring import server_entry
+from holdfast.text.fence import shown
+from holdfast.text.numbers import counted
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -110,17 +114,13 @@ def install(
         # a preview takes about 3,000 characters itself, so a smaller size gains nothing
         raise click.BadParameter(f"{LEAST_ARCHIVED:,} or more, or 0", param_hint="CHARS")
     home, ours = Path(places.user_home()), _ours()
-    target = settings_target(
-        scope,
-        home,
-        project.resolve(),
-        our_packages(ours),
+    target = _target(
+        (scope, home, project.resolve(), our_packages(ours)),
+        agent,
         server=not no_mcp,
         archive_chars=archive_chars,
         only_status_line=status_line,
     )
-    if agents.named(agent).hooks_name:
-        target = hooks_target(agents.named(agent), our_packages(ours))
 
     def look() -> InstallPlan:
         return installing.plan_install(target, home, ours, force=force or status_line)
@@ -153,12 +153,10 @@ def uninstall(
     where, and how to remove it.
     """
     if checkpoints:
-        return leave_checkpoints(go=yes and not dry_run)
+        return _leave_checkpoints(go=yes and not dry_run)
     home, ours = Path(places.user_home()), _ours()
-    packages = our_packages(ours)
-    target = settings_target(scope, home, project.resolve(), packages)
-    if agents.named(agent).hooks_name:
-        target = hooks_target(agents.named(agent), packages)
+    place = scope, home, project.resolve(), our_packages(ours)
+    target = _target(place, agent)
 
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, home, ours)
@@ -167,14 +165,21 @@ def uninstall(
     notes = plan.notes if plan.is_nothing or dry_run else ()
     if plan.is_nothing and not plan.left:
         say(f"Not installed in {target.anchor}; nothing to change.")
-        notes += tuple(other_places(target, home, project.resolve(), our_packages(ours)))
+        notes += tuple(other_places(target, *place[1:]))
     elif not (plan.is_nothing or dry_run):
         done = "Uninstalled, but for what is named below." if plan.left else "Uninstalled."
         _say_done(plan, done, f"Undo: {typed_command()} install{target.words}")
     _say_notes(notes + (plan.left if dry_run else ()))
-    say_what_stays()
+    _say_what_stays()
     if plan.left and not dry_run:
         raise LeftBehind("; ".join(plan.left))
+
+
+def _target(place: tuple[str, Path, Path, frozenset[str]], agent: str, **options: Any) -> Target:
+    """The files of Claude Code, or those of another agent."""
+    if agents.named(agent).hooks_name:
+        return hooks_target(agents.named(agent), place[-1])
+    return settings_target(*place, **options)
 
 
 def _ours() -> Path:
@@ -187,10 +192,9 @@ def _plan(
     look: Callable[[], InstallPlan], target: Target, ours: Path, yes: bool, dry_run: bool
 ) -> InstallPlan:
     """Return the plan, once it was carried out. A no ends the command with exit code 1."""
-    plan = first_look(look)
+    plan = look()  # without the lock: a question to the user may follow
     if dry_run:
-        for change in plan.shown:
-            say(_coloured(unified_diff(change)))
+        _show_lines(plan.shown)
         if not plan.is_nothing:
             say("Dry run: nothing was changed.")
         return plan
@@ -213,15 +217,6 @@ def _plan(
     return plan
 
 
-def first_look(look: Callable[[], InstallPlan]) -> InstallPlan:
-    """Plan without the lock, because a question to the user may follow. A folder that another
-    install or uninstall removes just then is planned for again."""
-    try:
-        return look()
-    except FileNotFoundError:
-        return look()
-
-
 def _confirm(shown: Sequence[InstallChange]) -> None:
     """Ask; anything but a yes ends the command."""
     question = "Make these changes? (d shows every line) [y/N/d]"
@@ -232,8 +227,7 @@ def _confirm(shown: Sequence[InstallChange]) -> None:
                 return
             if answer.strip().lower() != "d":
                 break
-            for change in shown:
-                say(_coloured(unified_diff(change)))
+            _show_lines(shown)
         say("Nothing was changed.", err=True)
     except click.Abort:  # the end of the input, or Ctrl-C
         hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
@@ -243,9 +237,11 @@ def _confirm(shown: Sequence[InstallChange]) -> None:
 
 def _show_counted(shown: Sequence[InstallChange], target: Target) -> None:
     """Show the size of the change in each file: the full text would scroll away."""
-    for change in shown:
-        if change.path == target.anchor and (names := _events(change, target)):
-            say(f"hooks at {', '.join(names)}")
+    settings = [change for change in shown if change.path == target.anchor]
+    texts = [data.decode() for change in settings for data in (change.before, change.after) if data]
+    ours = [commands(check(or_empty(text)), target.packages) for text in texts]
+    if events := dict.fromkeys(event for lines in ours for event, _ in lines):
+        say(f"hooks at {', '.join(events)}")
     for change in shown:
         lines = unified_diff(change).splitlines()[2:]
         more, less = (sum(line[:1] == sign for line in lines) for sign in "+-")
@@ -253,43 +249,26 @@ def _show_counted(shown: Sequence[InstallChange], target: Target) -> None:
         say(f"  {change.path}: {size} lines")
 
 
-def _events(change: InstallChange, target: Target) -> list[str]:
-    """List the events of our hooks, in the new settings, else in the old ones."""
-    for data in (change.after, change.before):
-        settings = check(or_empty((data or b"").decode()))
-        if found := dict.fromkeys(event for event, _ in commands(settings, target.packages)):
-            return list(found)
-    return []
-
-
 def unified_diff(change: InstallChange) -> str:
     """The change as a diff. JSON in one long line is indented first, so that it can be read."""
-    before, after = _decode(change.before), _decode(change.after)
+    before, after = _readable(change.before), _readable(change.after)
     old = str(change.path) if change.before is not None else "/dev/null"
     new = str(change.path) if change.after is not None else "/dev/null"
-    if max(map(len, (before + "\n" + after).splitlines()), default=0) > LONGEST_LINE:
-        before, after = _indent(before), _indent(after)
-        new += " (indented here to be read)"
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm="")
-    return "\n".join(lines)
+    return "\n".join(difflib.unified_diff(before, after, old, new, lineterm=""))
 
 
-def _decode(data: bytes | None) -> str:
-    return (data or b"").decode("utf-8", "replace")
+def _readable(data: bytes | None) -> list[str]:
+    text = (data or b"").decode("utf-8", "replace")
+    if max(map(len, text.splitlines()), default=0) > LONGEST_LINE:
+        with suppress(ValueError):
+            text = json.dumps(json.loads(text.removeprefix("\ufeff")), indent=2)
+    return text.splitlines()
 
 
-def _indent(text: str) -> str:
-    try:
-        return json.dumps(json.loads(text.removeprefix("\ufeff")), indent=2, ensure_ascii=False)
-    except ValueError:
-        return text
-
-
-def _coloured(diff: str) -> str:
+def _show_lines(shown: Sequence[InstallChange]) -> None:
     colours = {"+": "green", "-": "red", "@": "cyan"}
-    return "\n".join(
-        paint(line, colours[line[0]]) if line[:1] in colours else line for line in diff.splitlines()
-    )
+    for line in (line for change in shown for line in unified_diff(change).splitlines()):
+        say(paint(line, colours[line[0]]) if line[:1] in colours else line)
 
 
 def _ask_to_archive() -> None:
@@ -327,3 +306,55 @@ def _say_done(plan: InstallPlan, done: str, undo: str) -> None:
 def _say_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
         say(f"Note: {note}.", err=True)
+
+
+def _leave_checkpoints(*, go: bool) -> None:
+    """List every project's folder; with `go`, remove what is ours in them. It is an error if
+    anything stays: what follows in the same line would remove the list of our own checkpoints."""
+    folders = prune.folders_left([str(Path.cwd())])
+    stay = []
+    for left in folders:
+        path = shown(left.path)
+        why = prune.remove_own(left) if go and left.may_go else ""
+        if why or left.stays:
+            stay.append(path)
+        done = "stays" if why else "removed" if go else "would go"
+        if left.may_go:
+            say(f"{done:<8} {path}: {shown(why) or counted(left.checkpoints, 'checkpoint')}")
+        for reason in dict.fromkeys(left.stays.values()):
+            say(f"{'stays':<8} {path}: {shown(reason)}")
+    if not folders:
+        say("No project has checkpoints of Holdfast.", err=True)
+    elif not go:
+        say("Nothing was removed; --yes removes those that would go.", err=True)
+    say(f"Everything else of Holdfast is in {places.home()}.", err=True)
+    if go and stay:
+        raise CheckpointsStay(f"not removed: {', '.join(stay)}")
+
+
+def _say_what_stays() -> None:
+    """Print after an uninstall where our own files are, and how they are removed."""
+    from holdfast.memory.topic_store import folders_with_ours
+
+    home = Path(places.home())
+    checkpoints = prune.folders_left([str(Path.cwd())])
+    topics = folders_with_ours()
+    if not home.is_dir() and not checkpoints and not topics:
+        return
+    say("What stays, until you remove it:")
+    for left in checkpoints:
+        say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
+    for folder, count in topics.items():
+        how = "`holdfast memory retire NAME` in that project removes one"
+        say(f"  {shown(str(folder))}: {counted(count, 'topic')} of `holdfast memory add`; {how}")
+    if home.is_dir():
+        say(f"  {shown(str(home))}: settings, log, database and all else that Holdfast saved")
+    # Checkpoints go first: the list of those that are ours is in the folder that goes last.
+    removal = [f"{typed_command()} uninstall --checkpoints --yes"] * bool(checkpoints)
+    removal += [f"rm -r {shlex.quote(str(home))}"] * home.is_dir()
+    if removal:
+        say(f"  Remove all of it{' but for the topics' * bool(topics)}: {' && '.join(removal)}")
+    how = "the way you installed it (uv, pipx or pip)"
+    if plugin_environment.is_ours():
+        how = "as a plugin: claude plugin uninstall holdfast"
+    say(f"  The program itself: uninstall it {how}.")

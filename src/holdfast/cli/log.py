@@ -82,8 +82,7 @@ def log(
 
 def _print(line: LogLine, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(line._asdict()))
-        return
+        return click.echo(json.dumps(line._asdict()))
     at, level, place, message = line
     say(f"{at} {paint(level, COLOURS.get(level, 'dim'))} {place} {message}", hang=4)
 

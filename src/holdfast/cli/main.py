@@ -1,4 +1,5 @@
-"""The `holdfast` command: a table of commands, and what happens to errors, signals and pipes.
+"""The `holdfast` command: a table of commands, `help`, and what happens to errors, signals and
+pipes.
 
 A command's module is imported when it is called. Its help is its docstring; only the first screen,
 which imports none, has the sentences of the everyday commands here.
@@ -10,10 +11,13 @@ import contextlib
 import gc
 import importlib
 import os
+import re
+import shutil
 import sys
 import threading  # click has loaded it already
 from difflib import get_close_matches
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,7 +25,7 @@ from click.shell_completion import shell_complete
 
 import holdfast
 from holdfast.cli.options import prepare
-from holdfast.cli.terminal import paint, safe_streams, say
+from holdfast.cli.terminal import columns, console, paint, safe_streams, say, wrap
 from holdfast.settings import secret_patterns
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
@@ -55,19 +59,22 @@ ABOUT_GROUPS = {
     "team": "messages between agents, the server, the database",
     "setup": "settings, and what Claude Code starts by itself",
 }
-OTHERS = ("help", "version", "statusline", "expand", "roll")  # work, and are not listed
+OTHERS = ("help", "statusline", "expand", "roll")  # work, and are not listed
 MODULES = {
+    "compress": "segments",
     "diff": "checkpoint",
     "expand": "search",
-    "verify": "checkpoint",
-    "roll": "segments",
-    "compress": "segments",
+    "help": "main",
+    "lost": "brief",
     "mcp": "serve",
     "pin": "budget",
     "rebuild": "db",
+    "roll": "segments",
+    "statusline": "serve",
     "ui": "serve",
     "uninstall": "install",
-    "version": "help",
+    "verify": "checkpoint",
+    "watch": "status",
 }
 FUNCTIONS = {"roll": "compress"}
 NAMES = tuple(dict.fromkeys((*EVERYDAY, *chain(*GROUPS.values()), *OTHERS)))
@@ -99,8 +106,6 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Answer an unknown name with the nearest one; click would import every command."""
         name = args[0]
-        if name == "demo":
-            ctx.fail("No such command 'demo'. The recorded session is `holdfast replay --demo`.")
         if name not in NAMES and name[:1] != "-" and not ctx.resilient_parsing:
             ctx.fail(f"No such command {name!r}.{name_nearest(name, NAMES)}")
         return super().resolve_command(ctx, args)
@@ -114,14 +119,6 @@ class Commands(click.Group):
         formatter.write_paragraph()
         formatter.write_text("holdfast help NAME prints a command with its options, or a page.")
 
-    def shell_complete(
-        self, ctx: click.Context, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        """Complete the names of commands, without importing them for their help."""
-        names = (name for name in self.list_commands(ctx) if name.startswith(incomplete))
-        items = click.shell_completion.CompletionItem
-        return [items(name, help=EVERYDAY.get(name)) for name in names]
-
 
 def name_nearest(word: str, names: Any) -> str:
     """Name the nearest of the known words, as the end of an error; empty if none is near."""
@@ -134,6 +131,94 @@ def name_nearest(word: str, names: Any) -> str:
 def holdfast_command() -> None:
     """Holdfast keeps your rules and your open work when Claude Code compacts. It saves them before
     a compaction, restores them after it, and shows what the summary lost."""
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[NAME]...")
+@click.pass_context
+def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
+    """List commands and pages, or print one.
+
+    NAME is a command, a group of commands, or a page of the documentation. Where a command and a
+    page have the same name, the command comes first. A long text is shown with your pager.
+
+    \b
+    Examples:
+      holdfast help            the everyday commands, the groups, the pages
+      holdfast help planning   a group
+      holdfast help tutorial   a page
+      holdfast help plan       a command with its options
+    """
+    above = context.parent
+    assert above is not None
+    page = words[0].removesuffix(".md") if len(words) == 1 else ""
+    texts = []
+    if page in GROUPS:
+        texts.append(_list_group(above, page))
+    elif not words or words[0] in NAMES or page not in page_names():
+        texts.append(_command_help(above, words))
+    if page in page_names():
+        texts.append(_draw_page(page_text(page)))
+    if not words:
+        texts.append(wrap(f"Pages: {', '.join(page_names())}", columns() or 80))
+    text = "\n\n".join(text.rstrip() for text in texts)
+    is_long = sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines
+    (click.echo_via_pager if is_long else click.echo)(text)
+
+
+def _list_group(above: click.Context, group: str) -> str:
+    formatter = click.HelpFormatter(max_width=80)
+    assert isinstance(above.command, Commands)
+    commands = {name: above.command.get_command(above, name) for name in GROUPS[group]}
+    with formatter.section(group.capitalize()):
+        formatter.write_dl(
+            [(name, known.get_short_help_str(200)) for name, known in commands.items() if known]
+        )
+    return formatter.getvalue()
+
+
+def _command_help(above: click.Context, words: tuple[str, ...]) -> str:
+    command: click.Command = above.command
+    for word in words:
+        below = command.get_command(above, word) if isinstance(command, click.Group) else None
+        if below is None:
+            pages = () if above.parent else (*GROUPS, *page_names())
+            names = command.list_commands(above) if isinstance(command, click.Group) else ()
+            near = name_nearest(word, (*names, *pages)) or " `holdfast help` lists what there is."
+            what = "command and no page" if pages else f"command `{above.command_path}`"
+            raise click.UsageError(f"There is no {what} {word!r}.{near}", above)
+        command, above = below, click.Context(below, info_name=word, parent=above)
+    return command.get_help(above)
+
+
+def _pages() -> Path:
+    """Return the folder of the pages: next to this module in the wheel (hatch_build.py puts them
+    there), else docs/ of the checkout."""
+    packed = Path(__file__).with_name("docs")
+    return packed if packed.is_dir() else Path(__file__).parents[3] / "docs"
+
+
+def page_names() -> list[str]:
+    return sorted(path.stem for path in _pages().glob("*.md") if path.name != "README.md")
+
+
+def page_text(name: str) -> str:
+    """Return a page as Markdown, without the comments of its source."""
+    text = (_pages() / f"{name}.md").read_text(encoding="utf-8")
+    return re.sub(r"<!--.*?-->\n*", "", text, flags=re.DOTALL)
+
+
+def _draw_page(markdown: str) -> str:
+    """Draw a page with rich on a terminal; elsewhere it is printed as it is."""
+    if not sys.stdout.isatty():
+        return markdown
+    from rich.markdown import Markdown
+
+    wide = console(columns() or None)
+    with wide.capture() as drawn:
+        # No hyperlinks: they are escape sequences, which our streams replace.
+        wide.print(Markdown(markdown, hyperlinks=False, code_theme="ansi_dark"))
+    return drawn.get()
 
 
 def main() -> None:

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli import plan_room, terminal
-from holdfast.cli.plan_room import A_ROOM
-from holdfast.cli.terminal import say, working
+from holdfast.cli import sessions, terminal
+from holdfast.cli.sessions import NoSession
+from holdfast.cli.terminal import print_json, say, working
+from holdfast.client import models
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan import past
+from holdfast.plan import room as plan_room
 from holdfast.plan.estimate import GIVEN
 from holdfast.plan.load import MOST_BYTES, decode_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import SHARE, TaskPiece
-from holdfast.plan.task import LONGEST_TITLE, PlanTask, slug
+from holdfast.plan.task import LONGEST_TITLE, PlanTask, parse_tokens, slug
 from holdfast.plan.workflow import TaskBatch, Workflow, as_json, draw_mermaid
 from holdfast.redact import redact_each
 from holdfast.run import journal_state
 from holdfast.run.claude_process import PERMISSIONS
 from holdfast.run.journal_state import ContinuedPlan
 from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
 from holdfast.text.numbers import (
     about,
     counted,
@@ -46,6 +47,26 @@ from holdfast.text.numbers import (
 from holdfast.wire.log import inert
 
 MOST_NOTES = 30
+
+
+class TokenCount(click.ParamType[int]):
+    """A number of tokens: `12000`, `12,000`, `12k`, `1m`."""
+
+    name = "tokens"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        tokens = parse_tokens(str(value))
+        if not tokens:
+            self.fail(f"{value!r} is no number of tokens: 12000, 12k or 1m", param, ctx)
+        if tokens < plan_room.LEAST_ROOM:
+            least = f"at least {plan_room.LEAST_ROOM:,} tokens, such as 90k"
+            self.fail(f"{value!r} is too small: {least}", param, ctx)
+        return tokens
+
+
+A_ROOM = TokenCount()
 
 
 @click.command()
@@ -72,76 +93,82 @@ def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> 
     root = project.resolve()
     stdin = str(file) == "-"
     begun = (
-        ContinuedPlan(decode_plan(_stdin(), root))
+        ContinuedPlan(decode_plan(sys.stdin.buffer.read(MOST_BYTES + 1), root))
         if stdin
         else journal_state.load_remaining(file, root)
     )
     settings = settings_load.load(str(root))
-    room = plan_room.for_plan(settings, root, room_tokens, row_times.now_ms())
+    room = room_for_plan(settings, root, room_tokens, row_times.now_ms())
     with working("estimating") as progress:
         known = past.learn(root, transcripts_folder(), progress=progress)
         workflow = make_workflow(begun.plan, room, known, root, progress)
     if begun.note:
         workflow = replace(workflow, warnings=(*workflow.warnings, begun.note))
     if as_plain:
-        answer = {**redact_each(as_json(workflow)), "mermaid": draw_mermaid(workflow)}
-        click.echo(json.dumps(answer, indent=2))
-        return
+        return print_json({**redact_each(as_json(workflow)), "mermaid": draw_mermaid(workflow)})
     show(workflow)
     show_notes(workflow.warnings)
+    if begun.ran:
+        say(f"  {counted(begun.ran, 'task')} done by a run: its --status says more", err=True)
     if not stdin:
-        run = _run_words(file, project, room_tokens)
-        _say_next(run, begun.ran, workflow.batches)
+        _say_next(file, project, room_tokens, bool(workflow.batches))
 
 
-def _stdin() -> bytes:
-    return sys.stdin.buffer.read(MOST_BYTES + 1)
-
-
-def _run_words(file: Path, project: Path, room_tokens: int | None) -> str:
-    """Return the `holdfast run` command line for the same options."""
-    where = [] if project == Path() else ["--project", os.fspath(project)]
-    room = ["--room", str(room_tokens)] if room_tokens else []
-    return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *room]))
-
-
-def _say_next(run: str, ran: int, batches: Sequence[TaskBatch]) -> None:
+def _say_next(file: Path, project: Path, room_tokens: int | None, left: bool) -> None:
     """Say how to run what is left: first without starting anything, then with what it needs."""
-    if ran:
-        did = f"{counted(ran, 'task')} of it {'was' if ran == 1 else 'were'} done by a run"
-        say(f"  {did}: {run} --status says more", err=True)
-    if not batches:
-        return
-    order = " one after the other" if len(batches) > 1 else ""
-    say(f"  next: {run} --dry-run", err=True)
-    say("        shows what each session is told, and starts nothing", err=True)
-    say(f"  then: {run} -- {PERMISSIONS}", err=True)
-    say(
-        f"        starts {counted(len(batches), 'session')} of Claude{order}, which may edit files"
-        " and run commands",
-        err=True,
+    where = [] if project == Path() else ["--project", os.fspath(project)]
+    size = ["--room", str(room_tokens)] if room_tokens else []
+    run = inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *size]))
+    if left:
+        say(f"  next: {run} --dry-run", err=True)
+        say("        shows what each session is told, and starts nothing", err=True)
+        say(f"  then: {run} -- {PERMISSIONS}", err=True)
+        say("        starts Claude, which may edit files and run commands", err=True)
+
+
+def room_for_plan(settings: Settings, root: Path, room_tokens: int | None, now_ms: int) -> PlanRoom:
+    """Return the room given on the command line, else that of the session at work, else a fresh
+    window's."""
+    if room_tokens is not None:
+        window_tokens = room_for_plan(settings, root, None, now_ms).window_tokens
+        return plan_room.stated_room(room_tokens, settings.whole("batch_specs"), window_tokens)
+    try:
+        chosen = sessions.at_work(None if root == Path.cwd() else root)
+    except NoSession:
+        return plan_room.unknown_room(settings)
+    own = plan_room.room_of_window(chosen.state, chosen.folder, settings, now_ms)
+    if sessions.calling_session():
+        return own
+    return replace(own, session=f"session {inert(chosen.state.session_id[:8])}")
+
+
+def room_for_run(
+    settings: Settings, root: Path, model: str, room_tokens: int | None, now_ms: int
+) -> PlanRoom:
+    """Return the room of a run: as for a plan, but every session begins in a fresh window. Its size
+    is the model's if one is named."""
+    if not model:
+        return plan_room.use_fresh_windows(room_for_plan(settings, root, room_tokens, now_ms))
+    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    tokens = models.find(model).window_tokens
+    if room_tokens is not None:
+        return plan_room.stated_room(room_tokens, specs, tokens)
+    return plan_room.fresh_room(
+        tokens, share, specs, f"{model}: {plan_room.share_of(tokens, share)}"
     )
-    marked = sum(piece.task.parallel for batch in batches for piece in batch.pieces)
-    if marked > 1:
-        side = f"{counted(marked, 'task')} are marked [P]"
-        say(f"        {side}: with --max-parallel 3 they run side by side", err=True)
-    say("        a task that is not done is tried once more; then the run stops there", err=True)
-    people = "a task that needs a person (a review, an approval) stops it too"
-    say(f"        {people}: no session decides for people", err=True)
 
 
-def show_notes(notes: Sequence[str]) -> None:
-    for words in notes[:MOST_NOTES]:
-        say(f"  note: {named(words)}", err=True)
-    if len(notes) > MOST_NOTES:
-        more = counted(len(notes) - MOST_NOTES, "more note")
-        say(f"  and {more}: --json has all", err=True)
+def show_notes(notes: Iterable[str]) -> None:
+    words = list(filter(None, notes))
+    for note in words[:MOST_NOTES]:
+        say(f"  note: {named(note)}", err=True)
+    if len(words) > MOST_NOTES:
+        say(f"  and {len(words) - MOST_NOTES:,} more: --json has all", err=True)
 
 
 MOST_SHOWN = 200  # batches; the rest is a number
 MOST_FILES = 3  # of a part; the rest is a number
 MOST_BEFORE = 8  # tasks that a task waits for
-BESIDE_TITLES = 50  # columns for the number of a batch, the tokens and their range
 EARLY = 0.8  # of the room: a batch that fills less of it says why
 RIGHT = ("tokens", "range")
 GIVEN_SIZES = {GIVEN: "as given", SHARE: "a share"}  # instead of a range
@@ -149,7 +176,7 @@ GIVEN_SIZES = {GIVEN: "as given", SHARE: "a share"}  # instead of a range
 
 def show(workflow: Workflow) -> None:
     """Print the workflow: each batch with its tasks, and what their estimates are made of."""
-    terminal.draw(*_parts(workflow), piped_width=_piped_width(workflow))
+    terminal.draw(*_parts(workflow))
 
 
 def _parts(workflow: Workflow) -> Iterator[Text | Table]:
@@ -165,13 +192,6 @@ def _parts(workflow: Workflow) -> Iterator[Text | Table]:
         yield Text(f"  and {len(workflow.batches) - MOST_SHOWN:,} more batches: --json has all")
     if workflow.done:
         yield Text(f"  done already: {len(workflow.done):,}", style="dim")
-
-
-def _piped_width(workflow: Workflow) -> int:
-    """The width at which no line of a task is wrapped."""
-    shown = workflow.batches[:MOST_SHOWN]
-    lines = (line for batch in shown for piece in batch.pieces for line in _lines(piece))
-    return max(map(cell_len, lines), default=0) + BESIDE_TITLES
 
 
 def _facts(room: PlanRoom) -> Table:

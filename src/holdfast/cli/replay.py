@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,10 +13,11 @@ from typing import Any
 import click
 from rich.text import Text
 
-from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
+from holdfast.brief.summary_coverage import REQUEST, MeasuredItem
 from holdfast.cli import sessions
+from holdfast.cli.brief import KINDS
 from holdfast.cli.options import AS_JSON, of_session
-from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, say, working
+from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, print_json, say, working
 from holdfast.client import limit_settings
 from holdfast.client.agents import session_of
 from holdfast.events import summary_report
@@ -29,24 +28,14 @@ from holdfast.window.replay import Point, Raised, Replay, ReplayedCompaction, Re
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-SHOWN_ITEMS, WORDS_CHARS, OPEN_CHARS = 3, 160, 100
+SHOWN_ITEMS, WORDS_CHARS = 3, 160
 TEXT_COLUMN = 16  # right of step and fill
-KINDS = {  # in the order of what matters
-    REQUEST: "message",
-    ANSWER: "answer",
-    TASK: "open task",
-    FAILING: "failing command",
-    PLAN: "plan",
-}
 
 
 @click.command()
 @of_session
 @AS_JSON
-@click.option(
-    "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
-)
-def replay(session: str, as_json: bool, svg: Path | None) -> None:
+def replay(session: str, as_json: bool) -> None:
     """Show what Holdfast would have done in a past session.
 
     SESSION is an id, its first characters, or a transcript file; without it, the session of this
@@ -54,25 +43,23 @@ def replay(session: str, as_json: bool, svg: Path | None) -> None:
 
     \b
     Examples:
-      holdfast replay                       the session of this folder
-      holdfast replay --demo                a recorded session
-      holdfast replay FILE --svg fill.svg   a transcript, drawn as a picture
+      holdfast replay         the session of this folder
+      holdfast replay --demo  a recorded session
     """
     path = Path(sessions.choose(session, quiet=True).state.transcript)
     replayed, counts = play(path)
     if not replayed.points:
         raise HoldfastError(f"{path} holds no answer of a model", sessions.NoSuchTranscript.hint)
     reports = _reports(path, replayed)
-    if svg is not None:
-        write_drawing(draw_svg(replayed), svg)
     if as_json:
-        click.echo(json.dumps(plain(replayed, counts, reports), indent=2))
-        return
+        return print_json(plain(replayed, counts, reports))
     if not session:
         say(f"The transcript: {inert(str(path), 4096)}", err=True)
     show(replayed, counts, reports)
     if not replayed.compactions:
-        _say_without(path)
+        other = sessions.newest_compacted(path)
+        hint = f" The newest that was: holdfast replay {session_of(other)[:8]}" if other else ""
+        say(f"This session was not compacted.{hint}", err=True)
 
 
 def _reports(path: Path, replayed: Replay) -> list[SummaryReport | None]:
@@ -87,26 +74,6 @@ def _reports(path: Path, replayed: Replay) -> list[SummaryReport | None]:
         next((report for at, report in by_offset if start <= at < end), None)
         for start, end in zip(starts, ends, strict=True)
     ]
-
-
-def _say_without(path: Path) -> None:
-    """Say that there was no compaction. This is the usual case, and shows the least of Holdfast."""
-    other = sessions.newest_compacted(path)
-    next_to_try = f" The newest that was: holdfast replay {session_of(other)[:8]}" if other else ""
-    say(f"This session was not compacted.{next_to_try}", err=True)
-
-
-def write_drawing(drawing: str, svg: Path) -> None:
-    """Write a drawing to a new file, or over another drawing; never over anything else."""
-    try:
-        if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
-            hint = "name a new file ending in .svg"
-            raise HoldfastError(f"{svg} exists and is not a drawing", hint, 3)
-        svg.write_text(drawing, encoding="utf-8")
-    except OSError as error:
-        hint = "name a file in an existing folder that you can write to"
-        raise HoldfastError(f"{svg} cannot be written: {error.strerror}", hint, 2) from None
-    say(f"drawn into {svg}", err=True)
 
 
 def play(transcript: Path) -> tuple[Replay, dict[str, int]]:
@@ -183,16 +150,12 @@ def show(
     rich_console = console()
     limit = f"{replayed.edge.edge_tokens:,} tokens" if replayed.edge else "unknown"
     steps = counted(len(replayed.points), "step")
-    changes = _limit_changes(replayed.points)
-    limit += " at the end" if changes else ""
     about = f"{inert(replayed.model)}, {steps}, compaction limit {limit}"
     say(f"{paint(inert(replayed.session_id[:8]) or 'session', 'bold')}  {about}")
     for row in columns(replayed, max(20, min(rich_console.width - 8, 120))):
         rich_console.print(row)
     if replayed.compactions:
         say(paint("      ▲ compaction", "cyan"))
-    if changes:
-        say(paint("      △ another compaction limit: shares before and after differ", "cyan"))
     say(paint(f"{'step':>6}  {'full':>6}  what Holdfast would have done", "dim"))
     for line in _events(replayed, reports):
         say(line, hang=max(2, TEXT_COLUMN - len(line) + len(line.lstrip(" "))))
@@ -239,14 +202,10 @@ def _compaction(replayed: Replay, at: int, report: SummaryReport | None) -> Iter
     head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
     yield f"{hit.index + 1:>6}  {'':>6}  {head}: {_compared(hit)}"
     indent = " " * TEXT_COLUMN
-    ahead = _count_steps_ahead(replayed, at)
-    if ahead:
-        first, steps = max(ahead.items(), key=lambda pair: pair[1])
-        later = ((name, count) for name, count in ahead.items() if name != first and count)
-        rest = ", ".join(f"{name} {count}" for name, count in later)
-        yield f"{indent}warned {counted(steps, 'step')} ahead ({first}{rest and '; ' + rest})"
-    else:
-        yield f"{indent}no warning before it"
+    ahead = {level: steps for level, steps in _count_steps_ahead(replayed, at).items() if steps}
+    levels = ", ".join(f"{level} {steps:,}" for level, steps in ahead.items())
+    warned = f"warned {counted(max(ahead.values(), default=0), 'step')} ahead: {levels}"
+    yield f"{indent}{warned if ahead else 'no warning before it'}"
     if report is None:
         yield f"{indent}no summary of it is in the transcript"
         return
@@ -266,44 +225,26 @@ def _count_steps_ahead(replayed: Replay, at: int) -> dict[str, int]:
 
 def _measured(report: SummaryReport) -> Iterator[str]:
     if not report.not_found:
-        count = len(report.items)
-        yield f"{counted(count, 'item')} of {count:,} found in the summary"
+        yield f"all {counted(len(report.items), 'item')} found in the summary"
         return
     yield paint(f"not found in the summary: {_kinds(report.not_found, report.messages)}", "yellow")
     for item in report.not_found[:SHOWN_ITEMS]:
-        most = WORDS_CHARS if item.kind in (REQUEST, ANSWER) else OPEN_CHARS
-        text = short(inert(" ".join(item.item.text.split())), most)
+        text = short(inert(" ".join(item.item.text.split())), WORDS_CHARS)
         yield f"  - {KINDS[item.kind]}: {text}"
-    if len(report.not_found) > SHOWN_ITEMS:
-        yield f"  and {len(report.not_found) - SHOWN_ITEMS:,} more"
-    all_of = len(report.restored) == len(report.not_found)
-    what = "all of it" if all_of else _kinds(report.restored, report.messages) or "none of it"
+    restored = _kinds(report.restored, report.messages) or "none of it"
+    restored = "all of it" if report.restored == report.not_found else restored
     missing = _kinds(report.not_restored, report.messages)
     why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
-    yield paint(f"Holdfast restores {what}", "green") + _size(report) + why
-
-
-def _size(report: SummaryReport) -> str:
-    """One brief or two: the log counts each by itself."""
-    if len(report.brief_sizes) < 2:
-        return f", in {counted(report.brief_tokens, 'token')}"
-    first, second = report.brief_sizes
-    return f", in two briefs of {first:,} and {counted(second, 'token')}"
+    size = " + ".join(f"{tokens:,}" for tokens in report.brief_sizes)
+    yield paint(f"Holdfast restores {restored}", "green") + f", in {size} tokens{why}"
 
 
 def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
     """`5 of your 12 messages, 2 open tasks`."""
     counts = Counter(item.kind for item in items)
-    asked = counts.pop(REQUEST, 0)
-    words = [_messages(asked, messages)] if asked else []
-    words += [counted(counts[kind], name) for kind, name in KINDS.items() if counts[kind]]
-    return ", ".join(words)
-
-
-def _messages(count: int, of: int) -> str:
-    if of == 1:
-        return "your message"
-    return f"all {of:,} of your messages" if count >= of else f"{count:,} of your {of:,} messages"
+    words = [f"{counts[REQUEST]:,} of your {counted(messages, 'message')}"] * bool(counts[REQUEST])
+    others = (kind for kind in KINDS if kind != REQUEST and counts[kind])
+    return ", ".join([*words, *(counted(counts[kind], KINDS[kind]) for kind in others)])
 
 
 def words_for(counts: dict[str, int]) -> str:
@@ -327,16 +268,13 @@ def _compared(hit: ReplayedCompaction) -> str:
 
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
-HEX = {"green": "#3fa34d", "yellow": "#d4a72c", "orange": "#e36209", "red": "#cf222e"}
-SVG_WIDTH, SVG_HEIGHT, MARGIN = 960, 320, 40
 ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
 
 
 def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
     """The fullest reading of each slice of steps, the compaction limit at the top."""
     slices = _slices(replay.points, width)
-    marked = dict.fromkeys(_limit_changes(replay.points), "△")
-    marked |= dict.fromkeys((compaction.index for compaction in replay.compactions), "▲")
+    compacted = {compaction.index for compaction in replay.compactions}
     rows = []
     for row in range(height, 0, -1):
         text = Text(f"{row * 100 // height:>4}% ", style="dim")
@@ -346,8 +284,10 @@ def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
         rows.append(text)
     foot = Text("      ")
     for points in slices:
-        mark = min((marked.get(point.index, "─") for point in points), key="▲△─".index)
-        foot.append(mark, style="dim" if mark == "─" else "bold cyan")
+        if any(point.index in compacted for point in points):
+            foot.append("▲", style="bold cyan")
+        else:
+            foot.append("─", style="dim")
     return [*rows, foot]
 
 
@@ -364,49 +304,3 @@ def _slices(points: list[Point], width: int) -> list[list[Point]]:
     count = min(width, len(points))
     bounds = [round(i * len(points) / count) for i in range(count + 1)] if count else [0]
     return [points[a:b] for a, b in pairwise(bounds) if b > a]
-
-
-def draw_svg(replay: Replay) -> str:
-    """The same as a drawing: fill as an area, the limit, compactions and alerts marked."""
-    points = replay.points
-    top = max([max(p.used_tokens, p.edge_tokens) for p in points], default=1)
-    step = (SVG_WIDTH - 2 * MARGIN) / max(1, len(points) - 1)
-
-    def x(index: int) -> float:
-        return MARGIN + index * step
-
-    def y(tokens: float) -> float:
-        return SVG_HEIGHT - MARGIN - tokens / top * (SVG_HEIGHT - 2 * MARGIN)
-
-    parts = [_svg_head(replay)]
-    parts += [
-        f'<rect x="{x(p.index):.1f}" y="{y(p.used_tokens):.1f}" width="{max(step, 0.6):.2f}" '
-        f'height="{SVG_HEIGHT - MARGIN - y(p.used_tokens):.1f}" fill="{HEX[p.zone]}"/>'
-        for p in points
-    ]
-    line = " ".join(f"{x(p.index):.1f},{y(p.edge_tokens):.1f}" for p in points)
-    parts.append(f'<polyline points="{line}" fill="none" stroke="#57606a" stroke-dasharray="4 3"/>')
-    parts += [
-        f'<line x1="{x(c.index):.1f}" x2="{x(c.index):.1f}" y1="{MARGIN}" '
-        f'y2="{SVG_HEIGHT - MARGIN}" stroke="#0969da"><title>compaction '
-        f"({escape(inert(c.trigger))})</title></line>"
-        for c in replay.compactions
-    ]
-    parts += [
-        f'<circle cx="{x(r.index):.1f}" cy="{MARGIN - 8}" r="3" fill="#8250df"><title>'
-        f"{escape(r.alert or r.zone or '')} at {r.used_ratio:.0%}</title></circle>"
-        for r in replay.raised
-        if r.is_delivered
-    ]
-    return "\n".join([*parts, "</svg>\n"])
-
-
-def _svg_head(replay: Replay) -> str:
-    title = escape(inert(f"{replay.session_id} · {replay.model} · {len(replay.points)} steps"))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SVG_WIDTH} {SVG_HEIGHT}" '
-        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
-        f'<text x="{MARGIN}" y="18" fill="#24292f">{title}</text>'
-        f'<text x="{MARGIN}" y="{SVG_HEIGHT - 14}" fill="#57606a">steps; dashed: compaction limit; '
-        "blue: compactions; dots: alerts</text>"
-    )

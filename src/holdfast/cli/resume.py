@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
-from collections.abc import Container
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,13 +20,12 @@ from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import age, say
+from holdfast.cli.terminal import age, draw_table, print_json, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import window_brief
 from holdfast.redact import redact
 from holdfast.text import fence, timestamps
 from holdfast.text.fence import shown
-from holdfast.text.numbers import short
 from holdfast.transcript import PACKED
 from holdfast.wire.errors import HoldfastError
 
@@ -72,25 +69,16 @@ def _list(project: str, known: list[CheckpointEntry], everywhere: bool, as_json:
     listed = find.sort_entries(known if everywhere else index.of_project(project, foreign=True))
     entries = [checks.verify_entry(entry, known) for entry in listed]
     if as_json:
-        click.echo(json.dumps([_row(entry) for entry in entries]))
-        return
+        return print_json([_row(entry) for entry in entries])
     if entries:
         _print_table(entries, everywhere)
-        say(describe_triggers([entry.trigger for entry in entries]), err=True)
+        there = {entry.trigger for entry in entries}
+        meant = (f"{name}: {words}" for name, words in TRIGGERS.items() if name in there)
+        say(f"triggers: {'; '.join(meant)}", err=True)
     if not _list_gone(project, everywhere) and not entries:
         whose = "any project" if everywhere else project
         say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.", err=True)
-        if everywhere or _has_session():
-            say("Save one now: holdfast checkpoint", err=True)
-        else:
-            say("This folder has no session; `holdfast resume --all` lists all projects.", err=True)
-
-
-def _has_session() -> bool:
-    try:
-        return bool(sessions.choose_to_save(quiet=True))
-    except HoldfastError:
-        return False
+        say("Save one now: holdfast checkpoint. Other projects: holdfast resume --all", err=True)
 
 
 def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
@@ -104,18 +92,12 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
         meant = find.newest_of_session(word) or sessions.find_archived(word)
         if meant is not None:
             return meant
-        if _is_session(word):
-            saves = f"`holdfast checkpoint {shown(word)}` saves one"
-            hint = f"{saves}; `holdfast brief {shown(word)}` shows what would be restored"
-            raise NoCheckpoint(f"session {shown(word)} has no checkpoint", hint) from None
-        raise
-
-
-def _is_session(word: str) -> bool:
-    try:
-        return bool(sessions.choose(word, quiet=True))
-    except HoldfastError:
-        return False
+        try:
+            sessions.choose(word, quiet=True)
+        except HoldfastError:
+            raise NoCheckpoint(f"no checkpoint and no session is called {shown(word)}") from None
+        hint = f"`holdfast checkpoint {shown(word)}` saves one"
+        raise NoCheckpoint(f"session {shown(word)} has no checkpoint", hint) from None
 
 
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
@@ -135,8 +117,7 @@ def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
     if as_json:
         document = checkpoint_file.read(entry.path).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
-        click.echo(json.dumps({**_row(entry), **more}))
-        return
+        return print_json({**_row(entry), **more})
     body = checkpoint_brief.sections(entry, anyway=True)
     if as_text:
         holds = entry.verified and index.is_own(entry)
@@ -163,14 +144,9 @@ def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
         ("file", entry.path),
         ("project", entry.project),
         ("session", f"{entry.session_id} {entry.agent_id}"),
-        ("made", f"{entry.created}, {_when(entry)}, number {entry.iteration} of its session"),
+        ("made", f"{entry.created}, {entry.trigger}, number {entry.iteration} of its session"),
         ("parents", since),
     ]
-
-
-def _when(entry: CheckpointEntry) -> str:
-    words = TRIGGERS.get(entry.trigger)
-    return f"{entry.trigger} ({words})" if words else entry.trigger
 
 
 TRIGGERS = {
@@ -184,43 +160,23 @@ TRIGGERS = {
 }
 
 
-def describe_triggers(listed: Container[str]) -> str:
-    """Return the meaning of the triggers that are listed."""
-    meant = (f"{name}: {words}" for name, words in TRIGGERS.items() if name in listed)
-    return f"triggers: {'; '.join(meant)}"
-
-
 def _print_table(entries: list[CheckpointEntry], with_project: bool) -> None:
-    """Print a line for each checkpoint. The session is named only if there are several, the project
-    only on request. Those that were not made here are marked."""
+    """Print a line for each checkpoint. Those that were not made here are marked."""
     own = {entry.path for entry in index.own_entries(entries)}
-    several = len({(entry.session_id, entry.agent_id) for entry in entries}) > 1
-    projects = _project_names(entries)
-    width = shutil.get_terminal_size((120, 24)).columns
-    heads = ["checkpoint", "age", "trigger", "nr", *(["session"] if several else [])]
-    rows = [[*heads, *(["project"] if with_project else []), "asked last"]]
+    headings = ["checkpoint", "age", "trigger", "nr", "session"]
+    rows = []
     for entry in entries:
-        agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
-        row = [entry.id, _age(entry), entry.trigger, f"#{entry.iteration}"]
-        row += [shown(entry.session_id[:8] + agent)] if several else []
-        row += [projects[entry.project]] if with_project else []
+        made = timestamps.from_iso(entry.created)
+        row = [
+            entry.id,
+            age((datetime.now(UTC) - made).total_seconds()),
+            entry.trigger,
+            f"#{entry.iteration}",
+            entry.session_id[:8] + (f"/{entry.agent_id[:8]}" if entry.agent_id else ""),
+        ]
+        row += [Path(entry.project).name] if with_project else []
         rows.append([*row, _marks(entry, entry.path in own) + shown(entry.summary)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    for number, row in enumerate(rows):
-        cells = [f"{text:<{wide}}" for text, wide in zip(row, widths, strict=False)]
-        say(short(" ".join([*cells, row[-1]]), width), err=number == 0)
-
-
-def _project_names(entries: list[CheckpointEntry]) -> dict[str, str]:
-    """Return the name of each project: its folder's name, or its path if two folders share the
-    name."""
-    folders = {entry.project: entry.project.rstrip("/").rpartition("/")[2] for entry in entries}
-    names = list(folders.values())
-    return {path: shown(name if names.count(name) == 1 else path) for path, name in folders.items()}
-
-
-def _age(entry: CheckpointEntry) -> str:
-    return age((datetime.now(UTC) - timestamps.from_iso(entry.created)).total_seconds())
+    draw_table([*headings, *(["project"] if with_project else []), "asked last"], rows)
 
 
 def _marks(entry: CheckpointEntry, own: bool) -> str:
@@ -235,12 +191,15 @@ def _list_gone(project: str, everywhere: bool) -> bool:
     if gone:
         words = "Claude Code has deleted their transcripts, so `claude --resume` cannot open them"
         say(f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True)
-    width = shutil.get_terminal_size((120, 24)).columns
-    for session in gone:
-        about = session.about
-        asked = shown(fence.clean(about.asked)) if about else ""
-        days = f"{(time.time() - session.changed) / 86_400:.0f} days"
-        say(short(f"{shown(session.id[:8])} {days:>9} archived    {asked}", width))
+        rows = (
+            (
+                session.id[:8],
+                age(time.time() - session.changed),
+                fence.clean(session.about.asked if session.about else ""),
+            )
+            for session in gone
+        )
+        draw_table(("archived", "age", "asked first"), rows)
     return bool(gone)
 
 
@@ -250,8 +209,7 @@ def _show_archived(session: ArchivedSession, as_text: bool, as_json: bool) -> No
     sessions.say_damaged(session.path)
     if as_json:
         about = {"session_id": session.id, "path": session.path, "client_has_it": not is_gone}
-        click.echo(json.dumps({**about, "brief": brief.text}))
-        return
+        return print_json({**about, "brief": brief.text})
     say(brief.text)
     if as_text:
         return

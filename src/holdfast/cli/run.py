@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import plan_room, run_report
-from holdfast.cli.plan_room import A_ROOM
+from holdfast.cli import run_report
+from holdfast.cli.plan import A_ROOM, room_for_run
 from holdfast.cli.run_report import report_after, show_dry_run, show_progress
 from holdfast.cli.terminal import working
 from holdfast.client.settings_files import transcripts_folder
@@ -122,7 +122,7 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    room = plan_room.for_run(settings, root, model, room_tokens, now_ms())
+    room = room_for_run(settings, root, model, room_tokens, now_ms())
     make = _make(root, room, dry_run, max_parallel > 1)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))

@@ -6,35 +6,29 @@ Nothing is started, waited for or written here.
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
-import click
-
-from holdfast.cli.terminal import say, unfiltered
+from holdfast.cli.plan import show_notes
+from holdfast.cli.terminal import print_json, say, unfiltered
 from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.task import PlanTask, TaskPlan
-from holdfast.record.user_input import TERMS
+from holdfast.plan.task import TaskPlan
 from holdfast.redact import redact_each
 from holdfast.run import claude_process, journal, journal_state, prompt
 from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING
 from holdfast.run.runner import MAX_LISTED, Runner, RunReport
 from holdfast.run.session import RunEvent, SessionJob, Tell
-from holdfast.text.numbers import about, counted, listed, named, nothing_left, short
+from holdfast.text.numbers import counted, listed, named, nothing_left, short
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-SHOWN_CHARS = 160
 NO_PERMISSIONS = (
     "no permissions are given, and nobody can answer Claude Code's questions: a session can do "
     "only what your settings allow. To let it edit and run commands, add "
@@ -43,28 +37,31 @@ NO_PERMISSIONS = (
 
 
 def show_dry_run(runner: Runner, room: PlanRoom, warning: str, as_plain: bool) -> None:
+    """Print every batch with its tasks, then the command and the prompt of the first session."""
     flow = runner.flow()
-    batches = list(runner.queue.jobs(flow))
+    jobs = [job for batch in runner.queue.jobs(flow) for job in batch]
     if as_plain:
-        if warning:
-            say(f"  note: {named(warning)}", err=True)
-        listed = [_plain(runner, job) for batch in batches for job in batch]
-        click.echo(json.dumps(redact_each(listed), indent=2))
-        return
+        print_json(redact_each([_plain(runner, job) for job in jobs]))
+        return show_notes([warning])
     say(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
-    if batches:
-        _show_common(runner)
-    for batch in batches:
-        for job in batch:
-            _show(runner, job, batch)
-    if not batches:
+    for job in jobs:
+        beside = ", beside others" if job.beside else ""
+        unknown = " (of unknown size)" if job.batch.is_unknown else ""
+        say(
+            f"batch {job.number} of {job.count}{beside}: about {job.batch.tokens:,} tokens{unknown}"
+        )
+        for piece in job.pieces:
+            say(f"  - {named(piece.task.shown)}")
+    if not jobs:
         say(nothing_left(len(flow.done)))
+    else:
+        say("\nthe first session (--json has the prompt of every one; reports are added later)")
+        say(f"  $ {inert(shlex.join(_command(runner)))}")
+        for line in _prompt(runner, jobs[0]).splitlines():
+            say(f"  > {named(line)}")
     options = runner.context.options
     permitted = claude_process.gives_permissions(options.extra)
-    for words in filter(
-        None, (warning, "" if permitted or not batches else NO_PERMISSIONS, *runner.report.notes)
-    ):
-        say(f"  note: {named(words)}", err=True)
+    show_notes([warning, "" if permitted or not jobs else NO_PERMISSIONS, *runner.report.notes])
 
 
 def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
@@ -80,45 +77,6 @@ def _plain(runner: Runner, job: SessionJob) -> dict[str, object]:
     }
 
 
-def _show_common(runner: Runner) -> None:
-    """Print what is the same for every session: its command, the plan's title and rules, and what
-    "done" means."""
-    short = (
-        "shown in part; with --dry-run --json you see every prompt whole."
-        " What earlier sessions found is added when they have run"
-    )
-    say(f"\nevery session ({short})\n  $ {inert(shlex.join(_command(runner)))}")
-    _quote(prompt.name_batch("N", "M", runner.queue.plan.title))
-    for line in prompt.quote_rules(runner.queue.plan.description):
-        say(f"  > {named(line)}")
-    titles = "… the titles of all tasks: which are done, which are its own …"
-    for line in (titles, "… its tasks …", *prompt.DONE.splitlines()):
-        _quote(line)
-
-
-def _show(runner: Runner, job: SessionJob, batch: list[SessionJob]) -> None:
-    beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
-    wide = job.batch.high_tokens > job.batch.tokens
-    upper = f", range up to {about(job.batch.high_tokens)}" if wide else ""
-    size = f"about {job.batch.tokens:,} tokens{upper}"
-    size += " (of unknown size)" if job.batch.is_unknown else ""
-    say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
-    context = runner.queue.prompt_context(job)
-    own = prompt.write_prompt(job.pieces, replace(context, rules="", tasks=(), briefs=()))
-    for line in own.partition(TERMS)[0].splitlines()[1:]:  # the first one is in the line above
-        _quote(line)
-    if context.briefs:
-        briefs = counted(len(context.briefs), "brief")
-        _quote(f"… and, after all tasks, {briefs} of sessions before")
-
-
-def _quote(line: str) -> None:
-    """Show a line of a prompt, cut after a word."""
-    if line.strip():
-        blanks = len(line) - len(line.lstrip())
-        say(f"  > {' ' * blanks}{shorten(named(line), SHOWN_CHARS, placeholder=' …')}")
-
-
 def _prompt(runner: Runner, job: SessionJob) -> str:
     return prompt.write_prompt(job.pieces, runner.queue.prompt_context(job))
 
@@ -131,58 +89,54 @@ def _command(runner: Runner) -> list[str]:
 
 VERSION = 1
 AT_WORK, BROKEN_OFF, LEFT = "at work", "broken off", "left"
-MOST_SHOWN = 200  # tasks; the rest is a number
 
 
 def show_status(
     plan: TaskPlan, known: RunHistory, file: Path, root: Path, folder: str, as_plain: bool
 ) -> None:
-    found = _build_status(plan, known, journal.is_running(folder)) | {
-        "plan": str(file),
-        "folder": folder,
-        "missing": find_missing(root, known.missing()),
-    }
+    status = _build_status(plan, known, journal.is_running(folder))
+    missing = find_missing(root, known.missing())
     if as_plain:
-        click.echo(json.dumps({"version": VERSION, **found}, indent=2))
-        return
-    states = [task["state"] for task in found["tasks"]]
+        about = {"version": VERSION, "plan": str(file), "folder": folder, "missing": missing}
+        return print_json(about | status)
+    states = [task["state"] for task in status["tasks"]]
     head = f"{states.count(DONE):,} of {counted(len(states), 'task')} done"
-    say(f"{named(plan.title) or file}: {head}, {_describe_state(found)}")
-    for task in found["tasks"][:MOST_SHOWN]:
-        say(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
-    if len(states) > MOST_SHOWN:
-        say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
-    _say_missing(found["missing"])
+    say(f"{named(plan.title) or file}: {head}, {_describe_state(status)}")
+    by_id = {session["session_id"]: session for session in status["sessions"]}
+    for task in status["tasks"]:
+        last = by_id[task["sessions"][-1]] if task["sessions"] else None
+        say(f"  {task['state']:<10}  {_line(task, last)}")
+    _say_missing(missing)
 
 
 def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
     now, tries_of = remove_done(plan, known.coverage()), _by_task(known)
     hashes = {name: task.hash for name, task in journal_state.index_tasks(plan).items()}
-    tasks = []
-    for task in now.tasks:
-        tries = tries_of[task.id]
-        state = DONE if task.done else _state(task.id, tries, at_work, hashes)
-        ids = [attempt.session_id for attempt in tries]
-        tasks.append(
-            {"id": task.id, "title": task.title, "state": state, **_steps(task), "sessions": ids}
-        )
-    sessions = [_session(session, at_work) for session in known.sessions]
+    tasks = [
+        {
+            "id": task.id,
+            "title": task.title,
+            "state": DONE if task.done else _state(task.id, tries_of[task.id], at_work, hashes),
+            "steps": len(task.subtasks),
+            "steps_done": sum(task.done or step.done for step in task.subtasks),
+            "sessions": [attempt.session_id for attempt in tries_of[task.id]],
+        }
+        for task in now.tasks
+    ]
+    unended = AT_WORK if at_work else STOPPED
+    sessions = [
+        session.as_json() | {"result": session.result or unended} for session in known.sessions
+    ]
     return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
 
 
 def _by_task(known: RunHistory) -> defaultdict[str, list[SessionRecord]]:
     """Return the sessions that worked on each task, in order."""
-    found: defaultdict[str, list[SessionRecord]] = defaultdict(list)
+    tries: defaultdict[str, list[SessionRecord]] = defaultdict(list)
     for session in known.sessions:
         for name in session.specs:
-            found[name].append(session)
-    return found
-
-
-def _steps(task: PlanTask) -> dict[str, int]:
-    """Count the steps of a task, and those that are done; in a done task, all are."""
-    done = sum(task.done or step.done for step in task.subtasks)
-    return {"steps": len(task.subtasks), "steps_done": done}
+            tries[name].append(session)
+    return tries
 
 
 def _state(
@@ -194,50 +148,41 @@ def _state(
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
     if tries and tries[-1].ended.halt:
-        waiting = [
-            share for share in tries[-1].waiting_shares if hashes.get(share.id) == share.hash
-        ]
-        names = {name for one in waiting for name in (one.id, one.id.partition("/")[0])}
-        return WAITING if task_id in names else LEFT
+        waits = any(
+            task_id in (share.id, share.id.partition("/")[0])
+            for share in tries[-1].waiting_shares
+            if hashes.get(share.id) == share.hash
+        )
+        return WAITING if waits else LEFT
     return {FAILED: FAILED, STOPPED: BROKEN_OFF}.get(last, LEFT)
 
 
-def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
-    found = one.as_json()
-    return found | {"result": one.result or (AT_WORK if at_work else STOPPED)}
-
-
-def _describe_state(found: dict[str, Any]) -> str:
-    if found["at_work"]:
+def _describe_state(status: dict[str, Any]) -> str:
+    if status["at_work"]:
         return "running now"
-    states = {task["state"] for task in found["tasks"]}
+    states = {task["state"] for task in status["tasks"]}
     if states <= {DONE}:
         return "nothing left"
     if WAITING in states:
         return "waiting; write the answer below the task in the plan, then run `holdfast run` again"
-    return "not running; run `holdfast run` again to resume" if found["sessions"] else "not started"
+    return (
+        "not running; run `holdfast run` again to resume" if status["sessions"] else "not started"
+    )
 
 
-def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
+def _line(task: dict[str, Any], session: dict[str, Any] | None) -> str:
     """Return the task's title, and the result of its last session."""
-    mine = [session for session in sessions if session["session_id"] in task["sessions"][-1:]]
-    parts = [short(named(task["title"]), 100)]
+    title = short(named(task["title"]), 100)
     if task["steps_done"] and task["state"] != DONE:
-        parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
-    for one in mine:
-        # if the task is done or left, the error is about another task of the session
-        is_its_own = task["state"] not in (DONE, LEFT)
-        words = one["halt"] or one["error"] if is_its_own else ""
-        error = f": {inert(words, 200)}" if words else ""
-        parts.append(f"(session {one['session_id'][:8]}{_size(one)}){error}")
-    return " ".join(parts)
-
-
-def _size(session: dict[str, Any]) -> str:
-    """Return what the session's work took, as the run reported it."""
-    many = len(session["tasks"])
-    of = f" for {many:,} tasks" if many > 1 else ""
-    return f", {counted(session['grown_tokens'], 'token')}{of}" if session["grown_tokens"] else ""
+        title += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
+    if session is None:
+        return title
+    size = f", {counted(session['grown_tokens'], 'token')}" if session["grown_tokens"] else ""
+    # if the task is done or left, the error is about another task of the session
+    is_its_own = task["state"] not in (DONE, LEFT)
+    words = session["halt"] or session["error"] if is_its_own else ""
+    error = f": {inert(words, 200)}" if words else ""
+    return f"{title} (session {session['session_id'][:8]}{size}){error}"
 
 
 @contextmanager
@@ -257,7 +202,7 @@ def report_after(as_plain: bool) -> Iterator[list[RunReport]]:
 def _tell_end(reports: list[RunReport], as_plain: bool) -> None:
     for report in reports:
         if as_plain:
-            click.echo(json.dumps(report.as_json(), indent=2))
+            print_json(report.as_json())
         else:
             _tell(report)
 
@@ -266,13 +211,10 @@ def _tell(report: RunReport) -> None:
     tasks, sessions = counted(report.tasks, "task"), counted(len(report.sessions), "session")
     if report.state == "nothing":
         say(nothing_left(report.done_before))
-    elif report.state == "done":
-        new = counted(report.tasks - report.done_before, "task")
-        say(f"done: {new}, {sessions} of Claude in this run; nothing left")
-        _say_missing([file for session in report.sessions for file in session.ended.missing])
     else:
         done = report.tasks - len(report.left)
         say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
+        _say_missing([file for session in report.sessions for file in session.ended.missing])
     with suppress(OSError):
         say(f"journal: {report.folder}/journal.jsonl", err=True)
 
@@ -292,8 +234,14 @@ def show_progress(quiet: bool) -> Iterator[Tell]:
     if sys.stderr.isatty() and not quiet:
         with _bars() as tell:
             yield _until_it_fails(tell)
-    else:
-        yield _until_it_fails(_show_note if quiet else _show_line)
+        return
+
+    def show_line(event: RunEvent) -> None:
+        is_shown = event.kind == "note" if quiet else event.kind != "reading" and event.words
+        if is_shown:
+            say(progress_line(event), err=True)
+
+    yield _until_it_fails(show_line)
 
 
 @contextmanager
@@ -352,17 +300,6 @@ def _until_it_fails(tell: Tell) -> Tell:
                 lost = True
 
     return safely
-
-
-def _show_line(event: RunEvent) -> None:
-    """Print events as lines, without readings: there is one with every answer."""
-    if event.kind != "reading" and event.words:
-        say(progress_line(event), err=True)
-
-
-def _show_note(event: RunEvent) -> None:
-    if event.kind == "note":
-        say(progress_line(event), err=True)
 
 
 def progress_line(event: RunEvent) -> str:

@@ -3,7 +3,6 @@ of what is behind an id."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shlex
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import paint, say, working
+from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.memory.item import DECISION, KINDS, MESSAGE, PAGE_CHARS, TURN
 from holdfast.text import fence
 from holdfast.text.numbers import short
@@ -130,8 +129,7 @@ def _expand(item_id: str, offset: int, find: str, most_chars: int, as_json: bool
 
     full = read_full(item_id, offset=offset, most_chars=most_chars, find=find)
     if as_json:
-        click.echo(json.dumps(full.plain()))
-        return
+        return print_json(full.plain())
     if full.text:  # an output is printed as it is, so that it can be piped
         is_plain = full.kind == "output" or sys.stdout.isatty()
         click.echo(full.text if is_plain else full.fenced())
@@ -145,8 +143,7 @@ def _expand(item_id: str, offset: int, find: str, most_chars: int, as_json: bool
 
 def _show(answer: SearchAnswer, as_json: bool, all_projects: bool) -> None:
     if as_json:
-        click.echo(json.dumps(answer.plain()))
-        return
+        return print_json(answer.plain())
     results, notes = lines(answer, all_projects)
     for line in results:
         say(line)

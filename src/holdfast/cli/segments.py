@@ -5,7 +5,6 @@ looks for older topics and compresses them.
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 import click
 
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON, EVERYWHERE, demo_session, of_session
+from holdfast.cli.options import AS_JSON, EVERYWHERE, of_session
 from holdfast.cli.sessions import Chosen, NoSession, choose, choose_to_save
-from holdfast.cli.terminal import confirm, paint, say, working
+from holdfast.cli.terminal import confirm, paint, print_json, say, working
 from holdfast.record import storage
 from holdfast.segment import formats, library, tiers
 from holdfast.segment.formats import Compressed
@@ -30,7 +29,6 @@ from holdfast.window import view
 from holdfast.wire.errors import HoldfastError
 
 MOST_INPUT = 4 << 20
-AGAIN = "holdfast compress --now"
 NONE_READY = "no topic is old enough to be compressed"
 TIERS = {"warm": "saved", "cold": "archived"}  # for people; in JSON the tiers keep their names
 
@@ -66,23 +64,19 @@ def segments(
     pending = library.list_pending(session or _session_id(), project)
     if as_json:
         by_tier = {"pending": pending, "warm": warm, "cold": cold}
-        click.echo(json.dumps({name: formats.plain(value) for name, value in by_tier.items()}))
-        return
+        return print_json({name: formats.plain(value) for name, value in by_tier.items()})
     for topic in pending:
         origin = f"{_origin(topic.written_by)}{_clean(topic.topic)}"
         say(f"{'pending':<8} {shown(topic.segment_id)}  {origin}")
-    for tier, listed in (("warm", warm), ("cold", cold)):
-        for segment in listed:
-            say(f"{TIERS[tier]:<8} {_line(segment)}")
+    for segment in warm:
+        say(f"{TIERS['warm']:<8} {_line(segment)}")
+    for segment in cold:
+        say(f"{TIERS['cold']:<8} {_line(segment)}")
     if archived and not with_cold:
         say(f"{counted(len(archived), 'archived topic')} not listed: --cold lists all", err=True)
     elif not (pending or warm or cold):
-        whose = "" if everywhere else " of this session" if here else " of this project"
-        say(
-            f"No older topic{whose} has been compressed yet. Hooks compress old topics "
-            "when a window is 60% full; `holdfast compress --now` compresses them now.",
-            err=True,
-        )
+        words = "No older topic has been compressed here yet. Hooks do it when a window is 60% full"
+        say(f"{words}; `holdfast compress --now` does it now.", err=True)
 
 
 @segments.command()
@@ -94,12 +88,12 @@ def show(segment_id: str, as_json: bool) -> None:
     segment = _named(segment_id)
     library.note_access(segment.segment_id, int(time.time() * 1000))
     if as_json:
-        click.echo(json.dumps(formats.plain(segment)))
-    else:
-        for label, text in _rows(segment):
-            say(f"{label:<11} {_clean(text)}")
-        for row in formats.render(segment).splitlines():
-            say(_clean(row))
+        return print_json(formats.plain(segment))
+    tier = library.tier(segment.segment_id)
+    say(f"{_line(segment)}, {TIERS.get(tier, tier) or 'of another tool'}")
+    say(f"transcript  {_clean(segment.metadata.transcript)}")
+    for row in formats.render(segment).splitlines():
+        say(_clean(row))
 
 
 @segments.command()
@@ -135,9 +129,8 @@ def clear(segment_ids: tuple[str, ...], yes: bool) -> None:
         raise NoSegment("there is nothing to clear: give the ids of topics")
     for segment in chosen:
         say(_line(segment), err=True)
-    if not yes and not confirm(f"Remove {len(chosen)} for good?"):
-        say("Nothing was removed.", err=True)
-        sys.exit(1)
+    if not yes:
+        confirm(f"Remove {len(chosen)} for good?")
     with library.hold_segments():
         gone = [segment for segment in chosen if library.clear(segment)]
     say(f"{len(gone)} removed; the transcript still has what they stood for")
@@ -145,12 +138,11 @@ def clear(segment_ids: tuple[str, ...], yes: bool) -> None:
 
 def _line(segment: Compressed) -> str:
     size = f"{segment.original_tokens:,} → {counted(segment.compressed_tokens, 'token')}"
-    when = f"steps {segment.start_turn}-{segment.end_turn}"
-    numbers = (
-        f"({when}, {size}, relevance {segment.relevance_score:.2f}, read {segment.access_count}x)"
-    )
+    when = f"session {segment.session_id[:8]}, steps {segment.start_turn}-{segment.end_turn}"
+    use = f"relevance {segment.relevance_score:.2f}, read {segment.access_count}x"
     topic = f"{_origin(segment.metadata.written_by)}{_clean(segment.topic)}"
-    return f"{paint(shown(segment.segment_id), 'bold')}  {topic} {paint(numbers, 'dim')}"
+    numbers = paint(shown(f"({when}, {size}, {use})"), "dim")
+    return f"{paint(shown(segment.segment_id), 'bold')}  {topic} {numbers}"
 
 
 def _origin(written_by: str) -> str:
@@ -161,27 +153,6 @@ def _clean(text: str) -> str:
     """Make text safe: anyone may have written it, and a model may read it, so no tag in it may
     work."""
     return shown(fence.clean(text))
-
-
-def _rows(segment: Compressed) -> list[tuple[str, str]]:
-    meta = segment.metadata
-    return [
-        ("segment", f"{segment.segment_id}, {_tier(segment)}"),
-        ("topic", segment.topic),
-        ("session", f"{segment.session_id}, steps {segment.start_turn} to {segment.end_turn}"),
-        ("tokens", f"{segment.original_tokens:,} → {segment.compressed_tokens:,}"),
-        ("written by", f"{meta.written_by}, {segment.compressed_at}"),
-        (
-            "relevance",
-            f"{segment.relevance_score:.2f}, read {counted(segment.access_count, 'time')}",
-        ),
-        ("transcript", f"{meta.transcript}, bytes {meta.start_byte:,} to {meta.end_byte:,}"),
-    ]
-
-
-def _tier(segment: Compressed) -> str:
-    tier = library.tier(segment.segment_id)
-    return TIERS.get(tier, tier) or "of another tool"
 
 
 def _named(segment_id: str) -> Compressed:
@@ -253,8 +224,7 @@ def compress(session: str, now: bool) -> None:
     chosen = choose(session)
     with working("compressing"), sessions.working_folder(chosen) as folder:
         report = _rolled(Chosen(chosen.state, folder), force=now)
-    again = f" {shlex.quote(session)}" if session else ""
-    for text in lines(report, AGAIN + (" --demo" if session == demo_session() else again)):
+    for text in lines(report):
         say(text)
     if report.errors:
         raise HoldfastError("; ".join(report.errors), "what was not compressed stays pending")
@@ -275,9 +245,9 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
     )
 
 
-def lines(report: RollReport, again: str) -> list[str]:
-    """Return the lines for what was done, then for what was not and why. `again` is the command
-    that compresses now; it is advised only where it would."""
+def lines(report: RollReport) -> list[str]:
+    """Return the lines for what was done, else for what was not and why. --now is advised only
+    where it would compress something."""
     done = [report.line] if report.line else []
     if report.still_pending:
         done.append(f"{report.still_pending} still pending")
@@ -287,6 +257,6 @@ def lines(report: RollReport, again: str) -> list[str]:
         return done
     if not report.turn:  # the transcript was not read: another process has it
         return [report.why_not or NONE_READY]
-    can = f"{counted(report.ready, 'topic')} can be compressed now: {again}"
+    can = f"{counted(report.ready, 'topic')} can be compressed with --now"
     parts = (report.why_not, can if report.ready else NONE_READY)
     return [f"step {report.turn}: {'; '.join(filter(None, parts))}"]

@@ -1,5 +1,5 @@
 """`holdfast serve`: the HTTP interface, until a signal ends it; `holdfast ui`: the dashboard in a
-browser; `holdfast mcp`: the tools of the model, over stdio.
+browser; `holdfast mcp` and `holdfast statusline`: what Claude Code starts by itself.
 """
 
 from __future__ import annotations
@@ -8,16 +8,12 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.cli.options import DATABASE
 from holdfast.cli.terminal import say
 from holdfast.wire.errors import HoldfastError
-
-if TYPE_CHECKING:
-    from threading import Event
 
 PORT = 3847
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -104,15 +100,15 @@ def _watch(database: str) -> None:
     if other is not None:
         say(f"{describe_holder(other)} watches already; waiting for its end", err=True)
     started = threading.Event()
-    threading.Thread(target=_say_once, args=(started,), daemon=True).start()
+
+    def say_started() -> None:
+        started.wait()
+        say("watching every live session; Ctrl-C stops it", err=True)
+
+    threading.Thread(target=say_started, daemon=True).start()
     with until_signalled(signal.SIGINT, signal.SIGTERM) as ended:
         loop.run(ended, lambda: Store.open(database), started=started)
     say("ended; every checkpoint taken is verified", err=True)
-
-
-def _say_once(started: Event) -> None:
-    started.wait()
-    say("watching every live session; Ctrl-C stops it", err=True)
 
 
 @click.command()
@@ -121,6 +117,16 @@ def mcp() -> None:
     from holdfast.mcp.server import serve
 
     serve()
+
+
+@click.command()
+def statusline() -> None:
+    """Print the status line for a payload on stdin. Claude Code starts this by itself."""
+    from holdfast.events import status_line
+    from holdfast.wire import scan
+
+    data = sys.stdin.buffer.read()
+    click.echo(status_line.show(scan.parse_object(data), data), nl=False, color=True)
 
 
 SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")

@@ -207,18 +207,17 @@ def has_ended(chosen: Chosen) -> bool:
     return is_over(chosen.folder, state)
 
 
-def others_note(chosen: Chosen, others: str) -> str:
-    """Say that more than one session runs in this project, which one was chosen, and how to name
-    the `others`; empty if it is the only one or the shell is the session's own."""
+def say_others(chosen: Chosen, command: str) -> None:
+    """Say that more than one session runs in this project, and which one was chosen."""
     if calling_session() or not is_here(chosen):
-        return ""
+        return
     now_ms = int(time.time() * 1000)
     mains = [window for window in windows() if not window.state.agent_id and is_here(window)]
-    live = [window for window in mains if is_live(window.folder, window.state, now_ms)]
-    if len(live) < 2:
-        return ""
-    name = inert(chosen.state.session_id[:8], MOST_NAME)
-    return f"{len(live)} sessions run here; this is {name}: {others}"
+    live = sum(is_live(window.folder, window.state, now_ms) for window in mains)
+    if live > 1:
+        others = f"`holdfast {command} ID` for another; `holdfast status --all` lists them"
+        name = inert(chosen.state.session_id[:8])
+        say(f"note: {live} sessions run here; this is {name}: {others}", err=True)
 
 
 @contextmanager

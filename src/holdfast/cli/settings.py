@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
-from difflib import get_close_matches
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
 from holdfast.cli.options import AS_JSON, PROJECT
-from holdfast.cli.terminal import paint, say
+from holdfast.cli.terminal import paint, print_json, say
 from holdfast.events import session_end
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
@@ -39,24 +36,14 @@ class _SettingName(click.Choice[str]):
 
 
 class _Settings(click.Group):
-    """`settings NAME` shows a setting: a word that is no command below is the name of one. `get`
-    and `show` may stand before it."""
+    """`settings NAME` shows a setting: a word that is no command below is the name of one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in ("get", "show"):
-            return "get", get, args[1:]
         if args[0] not in self.commands:
-            near = get_close_matches(args[0], self.commands, 1)
-            if near and args[0] not in BY_NAME:
-                ctx.fail(f"No such command or setting {args[0]!r}. Did you mean {near[0]!r}?")
             return "get", get, args
         return super().resolve_command(ctx, args)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        names = [CompletionItem(name) for name in BY_NAME if name.startswith(incomplete)]
-        return [*super().shell_complete(ctx, incomplete), *names]
 
 
 @click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
@@ -149,8 +136,7 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
             }
             for row in rows
         }
-        click.echo(json.dumps({"settings": values, "errors": errors}, indent=2))
-        return
+        return print_json({"settings": values, "errors": errors})
     for row in rows:
         who = "you only" if row.set_by == USER else "you or the project"
         origin = loaded.origins[row.name]
@@ -160,13 +146,8 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
         say(f"    {row.meaning}{choices}; set by {who}")
     for error in errors:
         say(f"not used: {error}", err=True)
-    name, variables = ("NAME", "HOLDFAST_NAME") if len(rows) > 1 else _names(rows[0])
-    say(
-        f"change: holdfast settings set {name} VALUE (in {settings_load.user_file()}), "
-        f"or the variable {variables}",
-        err=True,
-    )
-
-
-def _names(row: Setting) -> tuple[str, str]:
-    return row.name, f"${row.variable}, ${row.also}" if row.also else f"${row.variable}"
+    row = rows[0]
+    also = f", ${row.also}" if row.also else ""
+    name, variables = (row.name, f"${row.variable}{also}") if len(rows) == 1 else ("NAME", "")
+    how = f"holdfast settings set {name} VALUE, or the variable {variables or '$HOLDFAST_NAME'}"
+    say(f"change: {how}; yours are in {settings_load.user_file()}", err=True)

@@ -1,29 +1,31 @@
-"""`holdfast status`: how full the window is, on one screen."""
+"""`holdfast status`: how full a window is, on one screen; `holdfast watch`: every window, live."""
 
 from __future__ import annotations
 
-import json
-import shutil
+import signal
+import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdfast.cli import sessions, terminal
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.sessions import Chosen
-from holdfast.cli.terminal import paint, say
+from holdfast.cli.terminal import paint, print_json, say, unfiltered
 from holdfast.client.agents import by_time, modified_at, session_of
 from holdfast.client.limit_settings import project_of
 from holdfast.record.user_input import first_words
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
-from holdfast.text.fence import shown
 from holdfast.text.numbers import counted, short
+from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
@@ -31,10 +33,13 @@ from holdfast.window import alert_texts, health, history, make_mark, view
 from holdfast.window.health import read_compactions
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
+from holdfast.window.windows import is_live
 from holdfast.wire.log import inert
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 MOST_CLEARED = 8
-MOST_READINGS = 40  # drawn beside `lately`
 # How the used tokens are known, in words, by `basis` of a reading.
 HOW_KNOWN = {
     "usage": "as the last answer reports",
@@ -46,9 +51,6 @@ HOW_KNOWN = {
     "weights": "estimated from the tool calls",
     "none": "no answer yet",
 }
-
-
-OTHERS = "holdfast status ID or --all for the others"
 
 
 @click.command()
@@ -86,20 +88,17 @@ def status(session: str, everything: bool, as_json: bool, forget_limits: bool) -
     chosen = sessions.choose(session, quiet=True)
     report = _with_stop_guard(chosen)
     if as_json:
-        click.echo(json.dumps(report, indent=2))
-        return
+        return print_json(report)
     if not session:
         sessions.say_where(chosen)
-    if not session and (note := sessions.others_note(chosen, OTHERS)):
-        say(f"note: {note}", err=True)
+        sessions.say_others(chosen, "status")
     show(report)
 
 
 def _show_all(start: str, as_json: bool) -> None:
     reports = [_with_stop_guard(window) for window in sessions.windows(start)]
     if as_json:
-        click.echo(json.dumps(reports, indent=2))
-        return
+        return print_json(reports)
     for report in reports:
         show(report)
     if not reports:
@@ -162,20 +161,13 @@ def report(chosen: Chosen) -> dict[str, Any]:
     return values | {
         "heard_ms": chosen.state.at_ms or None,
         "ended_ms": chosen.state.ended_ms or None,
-        "running": _is_running(chosen),
+        # None: neither a hook nor the watcher has seen it
+        "running": not sessions.has_ended(chosen) if chosen.state.was_live else None,
         "settings_slips": list(settings.errors),
         "readings": history.spooled_readings(chosen.folder),
         "watcher": loop.holder(),
         **({"server": _server()} if settings.word("server") else {}),
     }
-
-
-def _is_running(chosen: Chosen) -> bool | None:
-    """Return whether the session is running; None if neither a hook nor the watcher has seen it."""
-    state = chosen.state
-    if not state.was_live:
-        return None
-    return not sessions.has_ended(chosen)
 
 
 def _server() -> dict[str, Any]:
@@ -184,11 +176,10 @@ def _server() -> dict[str, Any]:
 
     url = connection.address()
     known = connection.health(url)
-    down = known.is_down(int(time.time() * 1000))
     return {
         "url": url,
         "answered_ms": known.answered_ms or None,
-        "down": down,
+        "down": known.is_down(int(time.time() * 1000)),
         "words": known.words,
         "batches": known.sent,
         "refused": sorted(known.refused),
@@ -212,50 +203,35 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     about = alert_texts.estimate_mark(report["estimated"])
     used = f"{about}{report['used_tokens']:,} of {report['edge_tokens']:,} tokens"
     edge = f"{report['edge_tokens']:,} in a window of {report['window_tokens']:,}"
+    agent = f", agent {report['agent_id']}" if report["agent_id"] else ""
+    where = f"{report['session_id']}{agent} in {report['cwd'] or 'an unknown folder'}"
+    client = f"client {report['client_version'] or 'unknown'}"
+    switches = ", ".join(f"{name}={value}" for name, value in report["switches"].items())
     rows = [
         ("used", f"{used} ({HOW_KNOWN[report['basis']]})"),
+        *_cleared(report),
         ("limit", f"{edge}: {report['edge_source']}"),
         ("left", _describe_remaining(report)),
         ("forecast", report["forecast_basis"]),
-        ("session", _describe_session(report)),
+        ("session", where),
         ("last hook", _when(report)),
-        (
-            "model",
-            f"{report['model'] or 'unknown'}, client {report['client_version'] or 'unknown'}",
-        ),
+        ("model", f"{report['model'] or 'unknown'}, {client}"),
+        ("switches", switches),
+        *_checkpoint(report),
+        ("watcher", describe_holder(report["watcher"]) if report["watcher"] else ""),
+        ("server", _server_words(report["server"]) if "server" in report else ""),
+        ("unsaved", _unsaved(report, about)),
+        ("stop guard", _stop_guard(report["stop_guard"])),
+        *(("settings", error) for error in report["settings_slips"]),
     ]
-    if len(report["readings"]) > 1:
-        rows.insert(3, ("lately", terminal.sparkline(_lately(report), report["edge_tokens"])))
-    if report["microcompactions"]["count"]:
-        rows[1:1] = _cleared(report["microcompactions"])
-    if report["switches"]:
-        turned = ", ".join(f"{name}={value}" for name, value in report["switches"].items())
-        rows.append(("switches", turned))
-    if report["checkpoint_trigger"]:
-        rows += _checkpoint(report)
-    if report["watcher"]:
-        rows.append(("watcher", describe_holder(report["watcher"])))
-    if report.get("server"):
-        rows.append(("server", _server_words(report["server"])))
-    if "stop_guard" in report:
-        rows += [("unsaved", _unsaved(report, about)), ("stop guard", _stop_guard(report))]
-    return rows + [("settings", error) for error in report["settings_slips"]]
-
-
-def _lately(report: dict[str, Any]) -> list[int]:
-    """Return the last readings of hooks, and that of this moment: right after a compaction no hook
-    has read the new window yet."""
-    now = report["used_tokens"]
-    readings = report["readings"][-MOST_READINGS:]
-    return readings if readings[-1] == now else [*readings[1 - MOST_READINGS :], now]
+    return [row for row in rows if row[1]]
 
 
 def _describe_remaining(report: dict[str, Any]) -> str:
     """Return what is left. Minutes are given only for a running session; steps also for one that
     may be resumed."""
     if report["running"]:
-        left = in_words(report["ops_left"], report["pace_ms"])
-        return left or "unknown"
+        return in_words(report["ops_left"], report["pace_ms"]) or "unknown"
     steps = in_words(report["ops_left"])
     if report["running"] is None:
         return f"{steps}, if the session is still running or is resumed" if steps else "unknown"
@@ -264,34 +240,31 @@ def _describe_remaining(report: dict[str, Any]) -> str:
 
 def _cleared(report: dict[str, Any]) -> list[tuple[str, str]]:
     """List the newest cleared results by name; --json has all of them."""
-    results = counted(len(report["cleared_tool_use_ids"]), "tool result")
-    times = counted(report["count"], "microcompaction")
-    words = (
-        f"{results}, about {counted(report['saved_tokens'], 'token')}, by {times} of Claude Code"
-    )
-    if not report["cleared"]:
-        return [("cleared", words)]
-    rows = [("", f"{row['id']} {row['call']}") for row in report["cleared"][-MOST_CLEARED:]]
-    return [("cleared", f"{words}; `holdfast search --expand ID` prints one"), *rows]
+    cleared = report["microcompactions"]
+    results = counted(len(cleared["cleared_tool_use_ids"]), "tool result")
+    times = counted(cleared["count"], "microcompaction")
+    words = f"{results}, about {counted(cleared['saved_tokens'], 'token')}, by {times}"
+    rows = [("", f"{row['id']} {row['call']}") for row in cleared["cleared"][-MOST_CLEARED:]]
+    how = "; `holdfast search --expand ID` prints one" if rows else ""
+    return [("cleared", f"{words} of Claude Code{how}"), *rows] if cleared["count"] else []
 
 
 def _checkpoint(report: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the checkpoint with its id on a separate line, as `resume` takes it: a path may be
     wrapped anywhere."""
+    if not report["checkpoint_trigger"]:
+        return []
     kept = f"{_ago(report['checkpoint_ms'])} ({report['checkpoint_trigger']})"
     path = report["checkpoint_path"]
-    if not path:
-        return [("checkpoint", f"{kept}: its path is unknown")]
-    return [("checkpoint", f"{Path(path).stem}, {kept}"), ("", path)]
+    return [("checkpoint", f"{Path(path).stem}, {kept}" if path else kept), ("", path or "")]
 
 
 def _server_words(server: dict[str, Any]) -> str:
     answered = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
     sent = counted(server["batches"], "batch")
-    parts = [f"{server['url']}, answered {answered}, {sent} sent"]
-    parts += [server["words"]] if server["words"] else []
-    parts += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
-    return "; ".join(parts)
+    refused = f"refused: {', '.join(server['refused'])}" if server["refused"] else ""
+    parts = (f"{server['url']}, answered {answered}, {sent} sent", server["words"], refused)
+    return "; ".join(filter(None, parts))
 
 
 def _unsaved(report: dict[str, Any], about: str) -> str:
@@ -300,8 +273,7 @@ def _unsaved(report: dict[str, Any], about: str) -> str:
     return f"{used} since the last checkpoint" if saved else f"{used}: no checkpoint yet"
 
 
-def _stop_guard(report: dict[str, Any]) -> str:
-    guard = report["stop_guard"]
+def _stop_guard(guard: dict[str, Any]) -> str:
     against = [f"{task} runs" for task in guard["running_subtasks"]]
     against += [f"unresolved: {error}" for error in guard["unresolved_errors"]]
     forced = ["stops are forced"] if guard["forced"] else []
@@ -312,71 +284,122 @@ def _when(report: dict[str, Any]) -> str:
     """Say how old the last report is, and whether the session has ended."""
     if report["ended_ms"]:
         return f"the session ended {_ago(report['ended_ms'])}"
-    return (
-        _ago(report["heard_ms"])
-        if report["heard_ms"]
-        else "none has run in this session; read from its transcript"
-    )
+    unheard = "none has run in this session; read from its transcript"
+    return _ago(report["heard_ms"]) if report["heard_ms"] else unheard
 
 
 def _ago(ms: int) -> str:
-    minutes = (time.time() * 1000 - ms) / 60_000
-    return "just now" if minutes < 1 else f"{terminal.duration(minutes)} ago"
-
-
-def _describe_session(report: dict[str, Any]) -> str:
-    agent = f", agent {report['agent_id']}" if report["agent_id"] else ""
-    return f"{report['session_id']}{agent} in {report['cwd'] or 'an unknown folder'}"
+    seconds = time.time() - ms / 1000
+    return "just now" if seconds < 60 else f"{terminal.age(seconds)} ago"
 
 
 PAST_SESSIONS = 10
 COUNTED_BYTES = 100 << 20  # a gigabyte takes a second
 MOST_ASKED = 1_000
-FOLDER_CHARS = 24
-NARROW = 80  # columns; below, half of that
-
-
-class PastSession(NamedTuple):
-    """A session that is not running, according to its transcript."""
-
-    session_id: str
-    written: float
-    folder: str
-    asked: str
-    compactions: int | None  # None: the file is too large to count in a moment
-
-
-def _past_sessions(running: Collection[str], start: str) -> Iterator[PastSession]:
-    """List the newest transcripts, also those before an install, without the running sessions."""
-    named = ((session_of(path), path) for path in by_time())
-    wanted = (pair for pair in named if pair[0].startswith(start) and pair[0] not in running)
-    for name, path in islice(wanted, PAST_SESSIONS):
-        try:
-            is_small = path.stat().st_size <= COUNTED_BYTES
-            count = lookup.compactions(path).count if is_small else None
-            asked = redact(" ".join(first_words(path).split())[:MOST_ASKED])
-        except (OSError, Unreadable):  # deleted meanwhile
-            continue
-        yield PastSession(name, modified_at(path), project_of(path), asked, count)
 
 
 def _show_past(running: Collection[str], start: str) -> None:
-    width = shutil.get_terminal_size((120, 24)).columns
-    folder_chars = FOLDER_CHARS if width >= NARROW else FOLDER_CHARS // 2
-    past = list(_past_sessions(running, start))
-    if past:
+    """List the newest transcripts, also those before an install, without the running sessions."""
+    named = ((session_of(path), path) for path in by_time())
+    wanted = (pair for pair in named if pair[0].startswith(start) and pair[0] not in running)
+    rows = []
+    for name, path in islice(wanted, PAST_SESSIONS):
+        with suppress(OSError, Unreadable):  # deleted meanwhile
+            is_small = path.stat().st_size <= COUNTED_BYTES
+            count = str(lookup.compactions(path).count) if is_small else "?"
+            age = terminal.age(time.time() - modified_at(path))
+            asked = fence.clean(redact(" ".join(first_words(path).split())[:MOST_ASKED]))
+            rows.append((name[:8], age, count, short(Path(project_of(path)).name, 16), asked))
+    if rows:
         say("Not running, newest first; `holdfast replay ID` shows what happened in one:", err=True)
-        heads = f"{'session':<8} {'age':>8} compactions {'folder':<{folder_chars}} asked first"
-        say(short(heads, width), err=True)
-    for session in past:
-        say(short(_past_line(session, folder_chars), width))
+        terminal.draw_table(("session", "age", "compactions", "folder", "asked first"), rows)
 
 
-def _past_line(session: PastSession, folder_chars: int) -> str:
-    folder = shown(session.folder or "unknown")
-    if len(folder) > folder_chars:
-        folder = f"…{folder[1 - folder_chars :]}"  # the folders of one machine begin alike
-    count = "?" if session.compactions is None else f"{session.compactions}"
-    age = terminal.age(time.time() - session.written)
-    head = f"{shown(session.session_id[:8]):<8} {age:>8} {count:>11} "
-    return f"{head}{folder:<{folder_chars}} {shown(fence.clean(session.asked))}"
+WATCH_SECONDS = 2.0
+ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
+BAR, TITLE_CHARS, MOST_PATH = 10, 120, 4_096
+
+
+@click.command()
+def watch() -> None:
+    """Show every session on this machine, live.
+
+    One row for each session and subagent, refreshed every two seconds, until Ctrl-C. In a pipe it
+    prints them once.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    from holdfast.cli.start import until_signalled
+
+    console = Console(file=unfiltered(sys.stdout))
+    if not console.is_terminal:
+        terminal.draw(_live_table())
+        return
+    say(f"every {WATCH_SECONDS:g} s; Ctrl-C stops it", err=True)
+    console.width -= ECHO_CHARS
+    # a signal in the middle of a frame would show its head twice
+    with (
+        until_signalled(signal.SIGINT) as ended,
+        Live(_live_table(), console=console, auto_refresh=False) as live,
+    ):
+        while not ended.wait(WATCH_SECONDS):
+            live.update(_live_table(), refresh=True)
+    raise click.Abort
+
+
+def _live_windows() -> list[dict[str, Any]]:
+    """The live windows, as the dashboard counts them: what compacts next first, agents under their
+    session."""
+    now_ms = int(time.time() * 1000)
+    known = sessions.windows()
+    live = (window for window in known if is_live(window.folder, window.state, now_ms))
+    rows = [report(window) | {"title": _title(window.state)} for window in live]
+    rows.sort(key=_urgency)
+    first = {row["session_id"]: at for at, row in reversed(list(enumerate(rows)))}
+    return sorted(rows, key=lambda row: (first[row["session_id"]], bool(row["agent_id"])))
+
+
+def _urgency(row: dict[str, Any]) -> tuple[float, ...]:
+    """Red and orange first, then by the steps that are shown, then by how full it is."""
+    zone = {"red": 0, "orange": 1}.get(row["zone"], 2)
+    is_unknown = row["ops_left"] is None or row["compacting"]
+    return zone, float("inf") if is_unknown else row["ops_left"], -row["used_ratio"]
+
+
+def _title(state: State) -> str:
+    """What a session was asked first; what kind an agent is."""
+    if state.agent_id:
+        return f"└ {inert(state.agent_type or state.agent_id, TITLE_CHARS)}"
+    return _first_title(state.transcript)
+
+
+@lru_cache(1_000)
+def _first_title(transcript: str) -> str:
+    try:
+        return title_of(redact(first_words(transcript)))
+    except (OSError, Unreadable):
+        return ""
+
+
+def _live_table() -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = _live_windows()
+    table = Table(box=None, pad_edge=False)
+    for heading in ("session", "context", "", "left", "alert", "folder", "asked first"):
+        ratio = {"folder": 1, "asked first": 2}.get(heading)
+        table.add_column(heading, no_wrap=True, ratio=ratio)
+    for row in rows:
+        about = alert_texts.estimate_mark(row["estimated"])
+        table.add_row(
+            inert("" if row["agent_id"] else row["session_id"][:8]),
+            Text.from_ansi(terminal.bar(row["used_ratio"], row["zone"], BAR)),
+            "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
+            in_words(row["ops_left"]) or "?",
+            row["alert"] or "",
+            Text(inert(Path(row["cwd"] or "").name, MOST_PATH)),
+            Text(inert(row["title"], TITLE_CHARS)),
+        )
+    return table if rows else Text("No session is running. Start Claude Code in a project.")

@@ -8,14 +8,16 @@ themselves remove such characters, whichever command prints. Colours (`ESC [ …
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from holdfast.text.numbers import Progress, silent
+from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -46,6 +48,7 @@ COLOURS = {
     "orange": "38;5;208",
 }
 WIDE = 120  # columns; longer lines of prose are hard to read
+MOST_COLUMNS = 10_000  # of a table in a pipe
 LEAST_TEXT = 20  # columns right of an indentation; with fewer, lines are not indented
 
 
@@ -126,15 +129,46 @@ def console(width: int | None = None) -> Console:
     )
 
 
-def draw(*parts: RenderableType, piped_width: int = 0) -> None:
-    """Print tables and texts. In a pipe they are at least as wide as `piped_width`, and no line
-    ends with blanks."""
-    given = columns() or (None if sys.stdout.isatty() else max(WIDE, piped_width))
-    rich_console = console(given)
+def draw(*parts: RenderableType) -> None:
+    """Print tables and texts."""
+    print("\n".join(_lines_of(parts)), flush=True)
+
+
+def _lines_of(parts: Sequence[RenderableType]) -> list[str]:
+    """Draw into lines. In a pipe none is cut or wrapped, and none ends with blanks."""
+    from rich.measure import Measurement
+
+    rich_console = console(columns() or None)
+    if not columns() and not sys.stdout.isatty():
+        wide = console(MOST_COLUMNS)
+        rich_console = console(
+            max(WIDE, *(Measurement.get(wide, wide.options, part).maximum for part in parts))
+        )
     with rich_console.capture() as drawn:
         for part in parts:
             rich_console.print(part)
-    print("\n".join(line.rstrip() for line in drawn.get().splitlines()), flush=True)
+    return [line.rstrip() for line in drawn.get().splitlines()]
+
+
+def draw_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows, and their headings to stderr: stdout is data. The last column is cut if the
+    terminal is narrow."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in headings:
+        table.add_column(heading, no_wrap=heading != headings[-1], overflow="ellipsis")
+    for row in rows:
+        table.add_row(*(Text(inert(cell, MOST_COLUMNS), no_wrap=True) for cell in row))
+    heading, *lines = _lines_of([table])
+    print(heading, file=sys.stderr, flush=True)
+    print("\n".join(lines), flush=True)
+
+
+def print_json(value: object) -> None:
+    """Print a value for a program."""
+    print(json.dumps(value, indent=2), flush=True)
 
 
 def safe(text: str) -> str:
@@ -252,18 +286,20 @@ def working(what: str) -> Iterator[Progress]:
         bar.stop()
 
 
-def confirm(question: str) -> bool:
-    """Ask a question; True for yes. If the input ends and is no terminal, print the option that
-    says yes, and return False."""
+def confirm(question: str) -> None:
+    """Ask a question. Anything but a yes ends the command."""
     import click
 
+    hint = ""
     try:
-        return click.confirm(question, err=True)
+        if click.confirm(question, err=True):
+            return
     except click.Abort:  # the end of the input, or Ctrl-C
         if sys.stdin.isatty():
             raise
-        say("\nSay --yes to go on without a question.", err=True)
-        return False
+        hint = " Say --yes to go on without a question."
+    say(f"Nothing was changed.{hint}", err=True)
+    sys.exit(1)
 
 
 ZONE_PAINT = {"green": "green", "yellow": "yellow", "orange": "orange", "red": "red"}
@@ -276,25 +312,9 @@ def bar(used_ratio: float, zone: str, width: int = 40) -> str:
     return paint("█" * filled, ZONE_PAINT[zone]) + paint("░" * (width - filled), "dim")
 
 
-def sparkline(readings: list[int], edge_tokens: int) -> str:
-    """Draw the last readings, each relative to the compaction limit."""
-    steps = "▁▂▃▄▅▆▇█"
-    return "".join(steps[min(7, int(used / edge_tokens * 8))] for used in readings)
-
-
-def duration(minutes: float) -> str:
-    if minutes < 1:
-        return "under a minute"
-    if minutes < 90:
-        return f"{minutes:.0f} min"
-    return f"{minutes / 60:.1f} h"
-
-
 def age(seconds: float) -> str:
     """Return how old something is, in its largest unit."""
-    minutes = seconds / 60
-    if minutes < -1:
-        return "in the future"
+    minutes = max(0.0, seconds / 60)
     if minutes < 90:
-        return f"{max(0, minutes):.0f} min"
+        return f"{minutes:.0f} min"
     return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"

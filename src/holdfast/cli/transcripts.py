@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +12,15 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.transcripts import ArchivedSession, NoArchivedTranscript
 from holdfast.cli.options import AS_JSON, EVERYWHERE
-from holdfast.cli.terminal import confirm, say
+from holdfast.cli.terminal import age, confirm, draw_table, print_json, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import background
 from holdfast.text import fence
-from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
 
 SETTING = "archive_transcripts"
 TURN_ON = f"holdfast settings set {SETTING} on"
 HOW_TO_REMOVE = "holdfast transcripts remove --all"
-ASKED_CHARS = 100
-HEADING = f"{'session':<8}  {'changed':<10}  {'size':>8}  {'where':<15}  asked first"
 
 
 @click.group(invoke_without_command=True)
@@ -50,14 +44,10 @@ def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None
     listed = archive.sessions("" if everywhere else slug(where))
     state = background.transcripts_state(where)
     if as_json:
-        rows = [_row(session) for session in listed]
-        click.echo(json.dumps({**state, "sessions": rows}, indent=2))
-        return
+        return print_json({**state, "sessions": [_row(session) for session in listed]})
     if listed:
-        say(HEADING, err=True)
-    for session in listed:
-        say(_line(session))
-    if not listed:
+        _draw(listed)
+    else:
         say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
     for words in in_words(state):
         say(words, err=True)
@@ -73,11 +63,9 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     chosen = archive.sessions() if everything else list(map(archive.find_session, sessions))
     if not chosen:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
-    for session in chosen:
-        say(_line(session), err=True)
-    if not yes and not confirm(f"Remove {_counted(chosen)} for good?"):
-        say("Nothing was removed.", err=True)
-        sys.exit(1)
+    _draw(chosen)
+    if not yes:
+        confirm(f"Remove {_counted(chosen)} for good?")
     with save_transcripts.hold_archive():
         for session in chosen:
             archive.remove(session)
@@ -88,34 +76,29 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
 def in_words(state: dict[str, Any]) -> list[str]:
     """Describe how long the client keeps transcripts, and how long we do."""
     size = _megabytes(state["archived_bytes"])
-    has = (
-        f"{counted(state['archived_sessions'], 'session')}, {size}"
-        if state["archived_sessions"]
-        else ""
-    )
+    has = f"{counted(state['archived_sessions'], 'session')}, {size}"
     if state["archived"]:
-        most = _megabytes(state["most_bytes"])
-        ours = f"Holdfast archives them in {archive.folder()} ({has or 'none yet'} of {most})"
-    elif has:
+        ours = f"Holdfast archives them in {archive.folder()} ({has}"
+        ours += f" of {_megabytes(state['most_bytes'])})"
+    elif state["archived_sessions"]:
         ours = f"Holdfast archives no more of them; left: {has} ({HOW_TO_REMOVE})"
     else:
         ours = f"Holdfast does not archive them ({TURN_ON})"
     return [state["words"], ours]
 
 
-def what_is_there() -> str:
-    """Return the archived sessions and their size; empty if there are none."""
-    listed = archive.sessions()
-    return f"{_counted(listed)} in {archive.folder()}" if listed else ""
-
-
-def _line(session: ArchivedSession) -> str:
-    about = session.about
-    gone = "archive only" if archive.is_gone(session) else "Claude Code too"
-    asked = fence.clean(about.asked)[:ASKED_CHARS] if about else ""
-    day = datetime.fromtimestamp(session.changed, UTC).strftime("%Y-%m-%d")
-    size = _megabytes(session.bytes)
-    return f"{session.id[:8]}  {day}  {size:>8}  {gone:<15}  {shown(asked)}"
+def _draw(listed: list[ArchivedSession]) -> None:
+    rows = (
+        (
+            session.id[:8],
+            age(time.time() - session.changed),
+            _megabytes(session.bytes),
+            "archive only" if archive.is_gone(session) else "Claude Code too",
+            fence.clean(session.about.asked if session.about else ""),
+        )
+        for session in listed
+    )
+    draw_table(("session", "age", "size", "where", "asked first"), rows)
 
 
 def _row(session: ArchivedSession) -> dict[str, Any]:
