@@ -16,10 +16,9 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import rebuild
 from holdfast.hub.board import claims as claiming
 from holdfast.hub.board import messages as board
-from holdfast.hub.rebuild import NOT_SAVED, rows_left
 from holdfast.hub.store.rows import Row
+from holdfast.hub.store.salvage import NOT_SAVED, open_raw_file, rows_left
 from holdfast.hub.store.schema import check, set_aside_if_damaged
-from holdfast.hub.store.sqlite_pages import open_raw_file
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     claims,
@@ -246,11 +245,8 @@ def test_deleted_rows_are_not_read_from_a_sound_file(filled: Path, before: Rows)
             assert found == {mark for name, mark in before if name == table.name}
 
 
-def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
-    filled: Path, tmp_path: Path
-) -> None:
+def _without_parents(filled: Path, path: Path) -> None:
     """Every page with a row of projects, requests or tasks is gone; the others are sound."""
-    path = tmp_path / "holdfast.db"
     data = bytearray(filled.read_bytes())
     with open_raw_file(filled) as file, rows_left(filled, WANTED) as left:
         known = {
@@ -263,8 +259,22 @@ def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
             if first & known:
                 data[(number - 1) * PAGE : number * PAGE] = bytes(PAGE)
     path.write_bytes(data)
-    healed = rebuild.heal(f"sqlite:///{path}")
-    assert healed is not None
+
+
+def test_parents_that_only_the_nightly_copy_holds_come_back(filled: Path, tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    _without_parents(filled, path)
+    shutil.copy(filled, f"{path}.nightly")
+    assert rebuild.heal(f"sqlite:///{path}") is not None
+    assert _rows_by_mark(path) == _rows(filled)
+
+
+def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
+    filled: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "holdfast.db"
+    _without_parents(filled, path)
+    assert rebuild.heal(f"sqlite:///{path}") is not None
     found, wanted = _rows_by_mark(path), _rows(filled)
     kept = ("messages", "claims", "subtasks")
     assert {key for key in found if key[0] in kept} == {key for key in wanted if key[0] in kept}

@@ -4,43 +4,33 @@ Only sessions of this machine are rebuilt. Sessions whose windows are gone, or t
 reported, stay as they are.
 
 A damaged SQLite file loses no row that can be read: the rows on its sound pages come first, then
-those that only the nightly copy has, then what can be built again. A file is read page by page,
-because SQLite itself stops at the first damaged page.
+those that only the nightly copy has, then what can be built again.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import ids
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
 from holdfast.hub.store import events
 from holdfast.hub.store.backup import nightly_path
 from holdfast.hub.store.engine import default_url, shown_url
-from holdfast.hub.store.rows import Row, count, update
+from holdfast.hub.store.rows import update
+from holdfast.hub.store.salvage import save
 from holdfast.hub.store.schema import set_aside_if_damaged
-from holdfast.hub.store.sqlite_pages import RawFile, RawRow, open_raw_file
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
-    Json,
     actions,
     agent_contexts,
     audit,
-    metadata,
     positions,
-    projects,
     requests,
     sessions,
     subtasks,
@@ -152,127 +142,6 @@ def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
 
 def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
     return sa.func.substr(table.c.id, 15, 1) == str(REPORTED_VERSION)
-
-
-class RowsLeft:
-    """The complete rows of each table."""
-
-    def __init__(self, file: RawFile, tables: Sequence[sa.Table]) -> None:
-        self._file = file
-        self._pages: dict[str, list[int]] = {}
-        for number in file.leaves():
-            found = _table_of(file.rows(number).values(), tables)
-            if found is not None:
-                self._pages.setdefault(found.name, []).append(number)
-
-    def of(self, table: sa.Table) -> Iterator[Row]:
-        for number in self._pages.get(table.name, ()):
-            for values in self._file.rows(number).values():
-                if (row := _fit_row(table, values)) is not None:
-                    yield row
-
-
-@contextmanager
-def rows_left(path: Path, tables: Sequence[sa.Table]) -> Iterator[RowsLeft]:
-    with open_raw_file(path) as file:
-        yield RowsLeft(file, tables)
-
-
-def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | None:
-    """Return the table that most of the rows fit; the first of two that fit equally."""
-    fits: Counter[sa.Table] = Counter()
-    for values in rows:
-        fits.update(table for table in tables if _fit_row(table, values) is not None)
-    return max(tables, key=lambda table: fits[table]) if fits else None
-
-
-def _fit_row(table: sa.Table, values: RawRow) -> Row | None:
-    """Return the row, or None if its values do not fit the table."""
-    if len(values) != len(table.columns):
-        return None
-    row: Row = {}
-    for column, value in zip(table.columns, values, strict=True):
-        row[column.name] = value
-        if value is None:
-            if not column.nullable:
-                return None
-        elif isinstance(column.type, Json):
-            try:
-                row[column.name] = json.loads(value)  # type: ignore[arg-type]
-            except (TypeError, ValueError, RecursionError):
-                return None
-        elif not isinstance(value, int if isinstance(column.type, sa.Integer) else str):
-            return None
-    if table is projects and row["id"] != ids.project_id(row["path"]):
-        return None  # its columns alone would fit another table too
-    return row
-
-
-NOT_SAVED = frozenset(("positions", "events"))
-AT_ONCE = 500
-LOST = "lost when the database was damaged"
-NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
-
-
-def save(store: Store, files: Iterable[Path]) -> dict[str, int]:
-    """Insert the rows of these files, parents first; a row of an earlier file stays. Return how
-    many there were, by table."""
-    saved: Counter[str] = Counter()
-    wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
-    for file in files:
-        if not file.exists():
-            continue
-        with rows_left(file, wanted) as left:
-            for table in wanted:
-                rows = left.of(table)
-                while some := list(islice(rows, AT_ONCE)):
-                    saved[table.name] += store.write(partial(_put, table=table, rows=some))
-    return {name: n for name, n in saved.items() if n}
-
-
-def _put(connection: Connection, table: sa.Table, rows: list[Row]) -> int:
-    before = count(connection, table)
-    for key in table.foreign_keys:
-        rows = _with_parents(connection, key, rows)
-    if rows:
-        connection.execute(sqlite.insert(table).on_conflict_do_nothing(), rows)
-    return count(connection, table) - before
-
-
-def _with_parents(connection: Connection, key: sa.ForeignKey, rows: list[Row]) -> list[Row]:
-    """Return the rows whose parent is there. A lost parent gets a placeholder if it is a project, a
-    request or a task; else the row stands without one, or goes."""
-    name, parent = key.parent.name, key.column.table
-    lost = _missing(connection, parent, {row[name] for row in rows} - {None})
-    if parent in (projects, requests, tasks):
-        _add_placeholders(connection, parent, sorted(lost))
-        return rows
-    if key.parent.nullable:
-        return [{**row, name: None if row[name] in lost else row[name]} for row in rows]
-    return [row for row in rows if row[name] not in lost]
-
-
-def _missing(connection: Connection, parent: sa.Table, wanted: set[str]) -> set[str]:
-    there = connection.scalars(sa.select(parent.c.id).where(parent.c.id.in_(wanted)))
-    return wanted - set(there)
-
-
-def _add_placeholders(connection: Connection, table: sa.Table, lost: list[str]) -> None:
-    """The path of a project is filled in when a session in it reports: the id is made from it."""
-    if not lost:
-        return
-    required = [column for column in table.columns if not column.nullable and column.name != "id"]
-    row = {one.name: 0 if isinstance(one.type, sa.Integer) else LOST for one in required}
-    for key in table.foreign_keys:  # the placeholder's parent is a placeholder too
-        row[key.parent.name] = NOWHERE
-        missing = _missing(connection, key.column.table, {NOWHERE})
-        _add_placeholders(connection, key.column.table, sorted(missing))
-    whole = [{**row, "id": one} for one in lost]
-    if table is projects:
-        for project in whole:
-            mine = "" if project["id"] == NOWHERE else f"/{project['id']}"
-            project["path"] = f"/{LOST}{mine}"
-    connection.execute(sa.insert(table), whole)
 
 
 def sums(connection: Connection, session_id: str) -> dict[str, int]:

@@ -29,11 +29,11 @@ from holdfast.hub.store.engine import (
     wait_for_locks,
 )
 from holdfast.hub.store.rows import count
-from holdfast.hub.store.sqlite_pages import MAGIC
 from holdfast.hub.store.tables import metadata
 from holdfast.wire import places
 
 ROWS_AT_ONCE = 1000
+MAGIC = b"SQLite format 3\0"
 
 
 def keep(engine: Engine, path: Path) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Read rows straight from the pages of a SQLite file that SQLite itself cannot read any more.
+"""Save the rows of a SQLite file that SQLite itself cannot read any more.
 
 A query stops at the first page that is damaged, and a damaged page of the tree hides every page
 below it. Here each leaf page of a table is read by itself, independent of the others; an
@@ -7,12 +7,25 @@ incomplete row is left out. The format: https://www.sqlite.org/fileformat2.html.
 
 from __future__ import annotations
 
+import json
 import mmap
 import struct
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import ids
+from holdfast.hub.store.rows import Row, count
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import Json, metadata, projects, requests, tasks
 
 Value: TypeAlias = int | float | str | bytes | None
 RawRow: TypeAlias = tuple[Value, ...]
@@ -182,3 +195,110 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
             return value, at + n + 1
     value = value << 8 | data[at + 8]
     return (value - (1 << 64) if value >> 63 else value), at + 9
+
+
+class RowsLeft:
+    """The complete rows of each table."""
+
+    def __init__(self, file: RawFile, tables: Sequence[sa.Table]) -> None:
+        self._file = file
+        self._pages: dict[str, list[int]] = {}
+        for number in file.leaves():
+            found = _table_of(file.rows(number).values(), tables)
+            if found is not None:
+                self._pages.setdefault(found.name, []).append(number)
+
+    def of(self, table: sa.Table) -> Iterator[Row]:
+        for number in self._pages.get(table.name, ()):
+            for values in self._file.rows(number).values():
+                if (row := _fit_row(table, values)) is not None:
+                    yield row
+
+
+@contextmanager
+def rows_left(path: Path, tables: Sequence[sa.Table]) -> Iterator[RowsLeft]:
+    with open_raw_file(path) as file:
+        yield RowsLeft(file, tables)
+
+
+def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | None:
+    """Return the table that most of the rows fit; the first of two that fit equally."""
+    fits: Counter[sa.Table] = Counter()
+    for values in rows:
+        fits.update(table for table in tables if _fit_row(table, values) is not None)
+    return max(tables, key=lambda table: fits[table]) if fits else None
+
+
+def _fit_row(table: sa.Table, values: RawRow) -> Row | None:
+    """Return the row, or None if its values do not fit the table."""
+    if len(values) != len(table.columns):
+        return None
+    row: Row = {}
+    for column, value in zip(table.columns, values, strict=True):
+        row[column.name] = value
+        if value is None:
+            if not column.nullable:
+                return None
+        elif isinstance(column.type, Json):
+            try:
+                row[column.name] = json.loads(value)  # type: ignore[arg-type]
+            except (TypeError, ValueError, RecursionError):
+                return None
+        elif not isinstance(value, int if isinstance(column.type, sa.Integer) else str):
+            return None
+    if table is projects and row["id"] != ids.project_id(row["path"]):
+        return None  # its columns alone would fit another table too
+    return row
+
+
+NOT_SAVED = frozenset(("positions", "events"))
+AT_ONCE = 500
+LOST = "lost when the database was damaged"
+NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
+
+
+def save(store: Store, files: Iterable[Path]) -> dict[str, int]:
+    """Insert the rows of these files; a row of an earlier file stays. Return how many there were,
+    by table."""
+    return store.write(partial(_save, files=[file for file in files if file.exists()]))
+
+
+def _save(connection: Connection, files: Sequence[Path]) -> dict[str, int]:
+    connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")  # parents may be in a later file
+    wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
+    for file in files:
+        with rows_left(file, wanted) as left:
+            for table in wanted:
+                rows = left.of(table)
+                while some := list(islice(rows, AT_ONCE)):
+                    connection.execute(sqlite.insert(table).on_conflict_do_nothing(), some)
+    saved = {table.name: count(connection, table) for table in wanted}
+    for table in reversed(wanted):  # a placeholder needs a parent too
+        for key in table.foreign_keys:
+            _replace_lost_parents(connection, table, key)
+    return {name: n for name, n in saved.items() if n}
+
+
+def _replace_lost_parents(connection: Connection, table: sa.Table, key: sa.ForeignKey) -> None:
+    """A lost project, request or task gets a placeholder; rows of any other lost parent stand
+    without one, or go."""
+    column, parent = key.parent, key.column.table
+    is_lost = column.is_not(None) & column.not_in(sa.select(parent.c.id))
+    if parent in (projects, requests, tasks):
+        lost = connection.scalars(sa.select(column).where(is_lost).distinct()).all()
+        for row_id in lost:
+            connection.execute(sa.insert(parent), _placeholder(parent, row_id))
+    elif column.nullable:
+        connection.execute(sa.update(table).where(is_lost).values({column.name: None}))
+    else:
+        connection.execute(sa.delete(table).where(is_lost))
+
+
+def _placeholder(table: sa.Table, row_id: str) -> Row:
+    """The path of a project is filled in when a session in it reports: the id is made from it."""
+    required = [column for column in table.columns if not column.nullable]
+    row = {column.name: 0 if isinstance(column.type, sa.Integer) else LOST for column in required}
+    row |= {key.parent.name: NOWHERE for key in table.foreign_keys}
+    if table is projects:
+        row["path"] = f"/{LOST}" if row_id == NOWHERE else f"/{LOST}/{row_id}"
+    return {**row, "id": row_id}
