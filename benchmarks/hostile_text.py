@@ -200,7 +200,6 @@ READERS: dict[str, Reader] = {
     "record.calls: refusal": calls.refusal_words,
     "record.user_input": user_input.split_tasks,
     "record.user_input: request": user_input.extract_request,
-    "record.user_input: tasks": user_input.list_tasks,
     "record.shell: parts": shell.parts,
     "record.shell: commands": shell.simple_commands,
     "record.shell: first": shell.first_line,

@@ -38,16 +38,18 @@ def told(*tasks: PlanTask, **more: object) -> str:
 def test_a_task_has_the_number_that_the_rules_of_its_plan_name_it_by() -> None:
     words = told(GAUGE, CHART, numbers={"gauge": 4, "chart": 9}, rules="No paint before task 9.")
     assert "\n## Task 9: Draw the chart of the harbour  [chart]\n" in words
-    assert own_words(words).startswith("4. Read the gauge\n9. Draw the chart of the harbour\n")
-    assert own_words(told(CHART, numbers={"chart": 9})) == "9. Draw the chart of the harbour"
+    assert own_words(words) == (
+        "Task 4: Read the gauge\nNever round a height.\n\nFiles: gauge.py\n\n"
+        "Task 9: Draw the chart of the harbour\n\nNo paint before task 9."
+    )
 
 
 @pytest.mark.requirement("C2", "P5")
 def test_one_task_is_its_title_and_what_the_plan_says_of_it() -> None:
-    assert own_words(told(CHART)) == CHART.title
+    assert own_words(told(CHART)) == f"Task 1: {CHART.title}"
     part = own_words(told(replace(GAUGE, part="1 of 2"), title="Harbour"))
-    said = "Read the gauge (part 1 of 2)\nNever round a height.\n\nFiles: gauge.py"
-    assert part == f"{said}\n\nPlan: Harbour"
+    said = "Task 1: Read the gauge (part 1 of 2)\nNever round a height.\n\nFiles: gauge.py"
+    assert part == said
 
 
 @pytest.mark.requirement("C2", "P5")
@@ -55,8 +57,8 @@ def test_of_a_step_the_words_for_the_whole_task_stay_and_the_frame_goes() -> Non
     ship = a_task("ship", title="Repair the ship", description="Never at sea.", files=("hull.py",))
     pieces = [replace(a_piece(name), of=ship) for name in ("plank", "rope")]
     words = own_words(prompt.write_prompt(pieces, PromptContext()))
-    whole = "plank:\nPart of: Repair the ship\nNever at sea.\n\nFiles of all of it: hull.py"
-    assert words == f"1. plank\n2. rope\n\n{whole}\n\nrope:\nPart of: Repair the ship"
+    whole = "Part of: Repair the ship\nNever at sea.\n\nFiles of all of it: hull.py"
+    assert words == f"Task 1: plank\n{whole}\n\nTask 2: rope\nPart of: Repair the ship"
 
 
 @pytest.mark.requirement("C2", "P5")

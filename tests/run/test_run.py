@@ -348,7 +348,7 @@ def test_every_session_is_told_what_the_plan_says_outside_its_tasks(theatre: The
     for told in prompts:
         quoted = f"> {rule}\n>\n> ## Rules\n>\n> - {later}\n"
         assert told.index(quoted) < told.index("## Task ")
-        assert extract_request(told).endswith(f"Plan: Shop\n{rule}\n\n## Rules\n\n- {later}")
+        assert extract_request(told).endswith(f"{rule}\n\n## Rules\n\n- {later}")
 
 
 @pytest.mark.requirement("P5")

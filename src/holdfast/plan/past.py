@@ -226,9 +226,9 @@ def _prompts(followers: Iterable[Follower]) -> Iterator[PastRequest]:
 def _request(typed: str) -> PastRequest:
     if not is_of_a_run(typed):
         return PastRequest(len(typed), (find_kind(typed)[1],))
-    tasks = split_tasks(typed)[1]
-    chars = sum(len(title) + len(body) for title, body in tasks)
-    return PastRequest(chars, tuple(find_kind(title)[1] for title, _ in tasks), is_of_a_run=True)
+    tasks = split_tasks(typed)
+    chars = sum(len(title) + len(body) for _, title, body in tasks)
+    return PastRequest(chars, tuple(find_kind(title)[1] for _, title, _ in tasks), is_of_a_run=True)
 
 
 def _take_calls(request: PastRequest, operation: Operation) -> None:

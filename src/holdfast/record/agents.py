@@ -54,14 +54,10 @@ def take_answer(record: Record, agent: Agent, text: str) -> None:
     agent.answer = clip(answer, LONGEST_ANSWER).strip()
     if answer.startswith(_API_FAILED):
         agent.status = "failed"
-    half = REPORT_CHARS // 2
-    is_short = len(answer) <= REPORT_CHARS
-    agent.report = answer if is_short else head_and_tail(answer, half, half, " […] ")
-    known = sorted(
-        (one for one in record.agents.values() if one.report), key=lambda one: one.ended_op
-    )
-    for one in known[:-MOST_REPORTS]:
-        one.report = ""
+    agent.report = head_and_tail(answer, REPORT_CHARS // 2, REPORT_CHARS // 2, " […] ")
+    reported = [other for other in record.agents.values() if other.report]
+    for other in sorted(reported, key=lambda other: other.ended_op)[:-MOST_REPORTS]:
+        other.report = ""
 
 
 def one_line(name: str, most: int = 80) -> str:
@@ -71,7 +67,7 @@ def one_line(name: str, most: int = 80) -> str:
 
 
 def id_in(text: str) -> str:
-    """Return the id of the agent that a notification is about."""
+    """Return the id of the agent that a notification is about. Both spellings occur."""
     named = text.partition("<task-id>")[2] or text.partition("<task_id>")[2]
     return one_line(named.partition("<")[0])
 
@@ -84,28 +80,21 @@ def rename(record: Record, use_id: str, printed: str) -> None:
 
 
 def take_notification(record: Record, text: str, place: Place) -> None:
-    """Record the status in a notification, or in the result of a tool that asked for it. Both
-    spellings of `<task-id>` occur."""
-    for opening in ("<task-id>", "<task_id>"):
-        agent_id = one_line(text.partition(opening)[2].partition("<")[0])
-        agent = record.agents.get(agent_id) if agent_id else None
-        outcome = text.partition("<status>")[2].partition("<")[0].strip()
-        status = _OVER.get(outcome) or ("timed out" if _GAVE_UP in text else "")
-        if agent is not None and status:
-            if agent.kind == COMMAND and outcome in ("completed", "failed"):
-                _command_ended(record, agent.asked, text, place, failed=outcome == "failed")
-            agent.status = status
-            answer = text.partition("<result>")[2] or text.partition("<output>")[2]
-            take_answer(record, agent, answer.partition("</")[0])
+    """Record the status in a notification, or in the result of a tool that asked for it."""
+    agent = record.agents.get(id_in(text))
+    outcome = text.partition("<status>")[2].partition("<")[0].strip()
+    status = _OVER.get(outcome) or ("timed out" if _GAVE_UP in text else "")
+    if agent is None or not status:
+        return
+    if agent.kind == COMMAND and outcome in ("completed", "failed"):
+        from holdfast.record import commands
 
-
-def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
-    """Take the output of a background command that has ended."""
-    from holdfast.record import commands
-
-    output = text.partition("<summary>")[2].partition("</summary>")[0]
-    output += "\n" + text.partition("<output>")[2].rpartition("</output>")[0]
-    commands.end(record, key, output.strip(), place, failed=failed)
+        output = text.partition("<summary>")[2].partition("</summary>")[0]
+        output += "\n" + text.partition("<output>")[2].rpartition("</output>")[0]
+        commands.end(record, agent.asked, output.strip(), place, failed=outcome == "failed")
+    agent.status = status
+    answer = text.partition("<result>")[2] or text.partition("<output>")[2]
+    take_answer(record, agent, answer.partition("</")[0])
 
 
 def add_command(record: Record, call: Call, text: str, place: Place) -> None:
@@ -123,7 +112,7 @@ def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
     """Add a monitor with what it waits for, in the model's words. Its command only looks."""
     name = text.partition(_WATCHES)[2].partition(",")[0]
     if name:
-        add(record, name, Agent(MONITOR, clip(call.what, LONGEST_ASKED), place))
+        add(record, name, Agent(MONITOR, call.what, place))
 
 
 def take_hook(record: Record, kind: str, raw: bytes) -> None:
@@ -138,11 +127,6 @@ def take_hook(record: Record, kind: str, raw: bytes) -> None:
 def mark_stopped(record: Record, name: str) -> None:
     if agent := record.agents.get(one_line(name)):
         agent.status = "stopped"
-
-
-def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) -> None:
-    """Add a schedule: the client will send this prompt by itself, in the user's name."""
-    add(record, use_id, Agent(SCHEDULE, clip(f"{when}: {prompt}", LONGEST_ASKED), place))
 
 
 def is_scheduled(record: Record, words: str) -> bool:

@@ -119,8 +119,9 @@ def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
+    """Add a schedule: the client will send this prompt by itself, in the user's name."""
     when, prompt = text_of(given, "cron")[:80], text_of(given, "prompt").strip()
-    agents.schedule(record, use_id, when, prompt, place)
+    agents.add(record, use_id, Agent(agents.SCHEDULE, f"{when}: {prompt}", place))
     return f"{when} {prompt}"
 
 

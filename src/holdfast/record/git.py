@@ -4,28 +4,22 @@ Nothing is derived from it. What is committed or pushed, git knows: its newest a
 printed, with their step, and the edits since are counted.
 """
 
-import os
-from datetime import datetime
-
 from holdfast.record import files, shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import Lazy, clip, clip_start
-from holdfast.wire import places
 
 QUOTED = ("status", "commit", "push")
 STAGING = ("add", "mv", "rm")
 COMMAND_CHARS, PRINTED_CHARS, LINE_CHARS = 400, 600, 160
 SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
+MINUTE = len("2026-11-19T08:15")
 SECONDS = 0.3
 MOST_COMMITS = 5
 MOST_MADE, MOST_STAGED = 60, 200  # commits of the session, files staged for one
-CONFIG_BYTES = 1 << 20
-# An included file may name any of them.
-_PROGRAMS = (b"[filter", b"[include", b"fsmonitor", b"hookspath")
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
 _MARKS, _EVERYTHING = "'\"", {".", "*", ":/"}  # around and as what `git add` gets
@@ -104,34 +98,12 @@ def note_edit(record: Record, at: str = "") -> None:
 
 def ask(project: str, record: Record) -> GitLog | None:
     """Ask git for the branch and the newest commits. None without a repository or an answer in
-    time, and where the repository's settings name a filter, a monitor or a folder of hooks: there
-    git is not run."""
-    if not _may_be_asked(project):
-        return None
+    time."""
     from holdfast.files.git import LOG_SAFE, run_git
 
     words = [f"-{MOST_COMMITS}", *LOG_SAFE, "--relative", "--name-only", "-z", "--decorate=full"]
     printed = run_git(project, "log", *words, _DATE, _FORMAT, seconds=SECONDS)
     return _read_log(printed.decode("utf-8", "replace"), record) if printed else None
-
-
-def _may_be_asked(project: str) -> bool:
-    """Whether there is a repository, whose settings name no program that git could run."""
-    folder = project.rstrip("/")
-    while folder and not os.path.lexists(f"{folder}/.git"):
-        folder = folder.rpartition("/")[0]
-    inside = f"{folder}/.git"
-    if pointer := _first_line(inside):  # of a worktree or a submodule
-        inside = os.path.join(folder, pointer.removeprefix("gitdir: "))  # noqa: PTH118
-    common = os.path.join(inside, _first_line(f"{inside}/commondir"))  # noqa: PTH118
-    files = (f"{common}/config", f"{inside}/config.worktree")
-    settings = b"".join(places.read_small(file, CONFIG_BYTES) for file in files).lower()
-    is_whole = 0 < len(settings) < CONFIG_BYTES
-    return bool(folder) and is_whole and not any(name in settings for name in _PROGRAMS)
-
-
-def _first_line(path: str) -> str:
-    return places.read_small(path, 4096).decode("utf-8", "replace").partition("\n")[0].strip()
 
 
 def _read_log(text: str, record: Record) -> GitLog:
@@ -177,24 +149,11 @@ def _describe_log(record: Record, log: GitLog) -> str:
     is_now = log.place.op == record.op and not log.edits
     when = "this compaction" if is_now else f"step {log.place.op}, {_edits(log.edits)} since"
     branch = f"on branch {plain_name(log.branch)}" if log.branch else "on no branch"
-    commits = (f"{one.id} {quoted(flat(one.subject, SUBJECT_CHARS))}" for one in log.commits)
-    ages = (_age(one.at, log.place.at) for one in log.commits)
-    told = "; ".join(f"{commit}{age}" for commit, age in zip(commits, ages, strict=True))
-    return f"git (asked at {when}): {branch}; newest commits: {told}"
-
-
-def _age(at: str, now: str) -> str:
-    """Return how old a commit was when git was asked; empty if a time is not one."""
-    try:
-        passed = datetime.fromisoformat(now) - datetime.fromisoformat(at)
-    except (ValueError, TypeError):
-        return ""
-    minutes = max(0, int(passed.total_seconds() // 60))
-    hours = minutes // 60
-    told = (
-        f"{minutes} min" if minutes < 90 else f"{hours} h" if hours < 48 else f"{hours // 24} days"
+    commits = (
+        f"{one.id} {quoted(flat(one.subject, SUBJECT_CHARS))}, {one.at[:MINUTE].replace('T', ' ')}"
+        for one in log.commits
     )
-    return f", {told} old"
+    return f"git (asked at {when}): {branch}; newest commits: {'; '.join(commits)}"
 
 
 def describe_answer(answer: GitAnswer, when: str, *, is_short: bool) -> str:

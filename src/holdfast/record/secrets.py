@@ -82,21 +82,16 @@ class ToldSecrets:
         for again in range(PASSES):
             if not found:
                 break
-            for one in found:
-                before = len(self.bare)
-                value = text[one.start : one.end]
-                self._know(value, one.placeholder)
-                if before < len(self.bare):
-                    at = bisect_right(starts, one.start) - 1
-                    at = _index_of(value, texts) if again else at
-                    self._lines.add(offsets[at])
+            for secret in found:
+                value = text[secret.start : secret.end]
+                forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
+                if not self.bare.keys() >= {*forms}:
+                    at = bisect_right(starts, secret.start) - 1
+                    self._lines.add(offsets[_index_of(value, texts) if again else at])
+                self.bare |= dict.fromkeys(forms, secret.placeholder)
             left = replace_findings(text, found).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
             found = find(text) if again < PASSES - 1 else []
-
-    def _know(self, value: str, placeholder: str) -> None:
-        forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
-        self.bare |= dict.fromkeys(forms, placeholder)
 
     def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
         """Search these lines of a transcript again. Without the file nothing is found."""
@@ -190,12 +185,15 @@ def redact_record(record: Record, searched: Collection[str] = ()) -> Record:
     """Return the record without a secret in any text; the same object if there is none. `searched`:
     texts that have none."""
     plain = msgspec.to_builtins(record)
-    told = [text for text in dict.fromkeys(texts_in(plain)) if text not in searched]
-    clean = which_are_clean(told)
-    without = {
-        text: redact(text) for text, is_clean in zip(told, clean, strict=True) if not is_clean
-    }
+    without = redact_texts(plain, searched)
     return msgspec.convert(with_texts(plain, without), Record) if without else record
+
+
+def redact_texts(plain: Any, searched: Collection[str] = ()) -> dict[str, str]:
+    """Return each text within that holds a secret, with what is left of it."""
+    told = [text for text in dict.fromkeys(texts_in(plain)) if text not in searched]
+    pairs = zip(told, which_are_clean(told), strict=True)
+    return {text: redact(text) for text, is_clean in pairs if not is_clean}
 
 
 def texts_in(value: Any) -> Iterator[str]:

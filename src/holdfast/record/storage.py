@@ -32,10 +32,9 @@ def read_on(state: State, folder: str, is_late: Callable[[], bool] | None = None
     """Return the record of the transcript, continued from where the last reading ended. A hook may
     be late: what it read until then is saved, the next call goes on there, and `unread` says how
     much is missing."""
-    path = f"{folder}/record.json"
-    before = model.load(places.read_small(path, MOST_BYTES))
-    if before is not None and not _goes_on(before, state.transcript):
-        before = None  # another file of the same name, or impossible values
+    before = model.load(places.read_small(f"{folder}/record.json", MOST_BYTES))
+    if before is not None and not goes_on(before, before.read_from, state.transcript):
+        before = None
     if before is not None and 0 < before.offset == places.size_of(state.transcript):
         return before  # there is nothing new to read
     from holdfast.record.reader import RecordReader
@@ -58,9 +57,10 @@ def save(folder: str, record: Record) -> None:
         log.add("WARN", "facts", f"not remembered: {error}")
 
 
-def _goes_on(record: Record, path: str) -> bool:
-    """Whether reading may go on from this record."""
-    return record.offset >= 0 and record.read_from == sign(path, record.offset) != ""
+def goes_on(record: Record, read_from: str, path: str) -> bool:
+    """Whether reading may go on from this record: of no other file of the same name, and without
+    impossible values."""
+    return record.offset >= 0 and read_from == sign(path, record.offset) != ""
 
 
 def sign(path: str, offset: int) -> str:

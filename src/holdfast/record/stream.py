@@ -33,7 +33,6 @@ from holdfast.record.model import copy as copy_record
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import MOST_LOOKED_AT
 from holdfast.record.user_input import is_notification, texts_in, words_of
-from holdfast.redact import redact, which_are_clean
 from holdfast.text.sentences import clip, ends_of
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import (
@@ -106,10 +105,9 @@ def load_state(path: str | os.PathLike[str], saved: object) -> StreamState | Non
         state = msgspec.convert(saved, StreamState)
     except (msgspec.ValidationError, ValueError, RecursionError):
         return None
-    record = state.record
-    is_ours = state.version == PART_VERSION and record.version == VERSION and record.offset >= 0
-    goes_on = state.read_from == storage.sign(os.fspath(path), record.offset) != ""
-    return state if is_ours and goes_on else None
+    is_ours = state.version == PART_VERSION and state.record.version == VERSION
+    goes_on = is_ours and storage.goes_on(state.record, state.read_from, os.fspath(path))
+    return state if goes_on else None
 
 
 class _Stream:
@@ -134,7 +132,9 @@ class _Stream:
         known = list(record.turns)
         self._reader.take(entry)
         begun = [
-            turn for turn in record.turns[-MOST_OPEN:] if not (turn.waits or _is_in(turn, known))
+            turn
+            for turn in record.turns[-MOST_OPEN:]
+            if not (turn.waits or any(turn is other for other in known))
         ]
         if begun and before is not None:
             if entry.offset > self.part.start:
@@ -154,9 +154,8 @@ class _Stream:
         is_step = isinstance(entry, Answer) and entry.message_id[:200] != (
             self._state.record.message_id
         )
-        if len(self.part.steps) >= PART_STEPS or self._chars >= PART_CHARS:
-            return is_step or self._chars >= 4 * PART_CHARS
-        return False
+        is_large = len(self.part.steps) >= PART_STEPS or self._chars >= PART_CHARS
+        return is_large and (is_step or self._chars >= 4 * PART_CHARS)
 
     def _snapshot(self, offset: int) -> StreamState:
         self._state.record.offset = offset
@@ -300,10 +299,8 @@ class _Stream:
             "" if call.is_error else clip(agents.result(text), TEXT_CHARS),
             "failed" if call.is_error else "running" if is_launched else "completed",
             *(entry.offset, entry.timestamp[:40]),
-            kind=agents.one_line(
-                _text(call.input.get("subagent_type")) or _text(copy.get("agentType"))
-            ),
-            took_ms=took if type(took) is int and 0 <= took < storage.MOST else None,
+            agents.one_line(_text(call.input.get("subagent_type")) or _text(copy.get("agentType"))),
+            took if type(took) is int and 0 <= took < storage.MOST else None,
         )
 
     def _questions(self, asked_at: int, answered_at: int) -> list[tuple[str, str]]:
@@ -313,11 +310,10 @@ class _Stream:
 
     def _tasks(self, call: TurnCall) -> list[TaskState]:
         tasks = self._state.record.tasks
-        changed = [call.what] if call.tool == "TaskUpdate" else list(tasks)
         if call.tool == "TodoWrite":
             changed = [key for key, task in tasks.items() if task.source == "todo"]
-        elif call.tool == "TaskCreate":
-            changed = changed[-1:]
+        else:
+            changed = [call.what] if call.tool == "TaskUpdate" else list(tasks)[-1:]
         known = ((key, tasks[key]) for key in changed if key in tasks)
         return [TaskState(key, task.text, task.status) for key, task in known]
 
@@ -328,11 +324,12 @@ class _Stream:
         if is_notification(text):
             agent_id = agents.id_in(text)
             agent = self._state.record.agents.get(agent_id)
-            status = agents.one_line(text.partition("<status>")[2].partition("<")[0].strip())
-            answer = clip(without_briefs(agents.result(text)), TEXT_CHARS)
-            asked = agent.asked if agent else ""
             report = AgentReport(
-                *(agent_id, asked, answer, status, entry.offset, entry.timestamp[:40])
+                agent_id,
+                agent.asked if agent else "",
+                clip(without_briefs(agents.result(text)), TEXT_CHARS),
+                agents.one_line(text.partition("<status>")[2].partition("<")[0].strip()),
+                *(entry.offset, entry.timestamp[:40]),
             )
             self._add(self.part.reports, report)
         else:
@@ -358,14 +355,10 @@ class _Stream:
 
     def clean(self, parts: list[TurnPart]) -> list[TurnPart]:
         """Remove the secrets from parts, and from the states to go on from."""
-        texts = list(dict.fromkeys(secrets.texts_in(msgspec.to_builtins(parts))))
-        pairs = zip(texts, which_are_clean(texts), strict=True)
-        without = {text: redact(text) for text, is_clean in pairs if not is_clean}
-        if without:
+        plain = msgspec.to_builtins(parts)
+        if without := secrets.redact_texts(plain):
             self.known.hear(one for part in parts for one in _spoken(part) if one[1] in without)
-            parts = msgspec.convert(
-                secrets.with_texts(msgspec.to_builtins(parts), without), list[TurnPart]
-            )
+            parts = msgspec.convert(secrets.with_texts(plain, without), list[TurnPart])
         if self.known.bare:
             data = self.known.without(msgspec.json.encode(parts))
             parts = msgspec.json.decode(data, type=list[TurnPart])
@@ -382,10 +375,6 @@ def _may_begin_turn(entry: Entry) -> bool:
     if isinstance(entry, Attachment):
         return entry.kind == "queued_command"
     return isinstance(entry, Prompt) and not entry.is_meta
-
-
-def _is_in(turn: Turn, turns: Sequence[Turn]) -> bool:
-    return any(turn is other for other in turns)
 
 
 def _current(record: Record) -> Turn | None:
@@ -444,5 +433,5 @@ def _spoken(part: TurnPart) -> Iterator[tuple[int, str]]:
 def _shorten(text: str, chars: int) -> str:
     if len(text) <= chars:
         return text
-    head = (chars - len(CUT)) // 4
-    return f"{text[:head]}{CUT}{text[len(text) - (chars - len(CUT) - head) :]}"
+    head, rest = chars // 4, chars - chars // 4 - len(CUT)
+    return f"{text[:head]}{CUT}{text[-rest:]}"

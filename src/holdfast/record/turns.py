@@ -212,10 +212,7 @@ def hear(record: Record, text: str, place: Place) -> None:
 
 def shorten(text: str, most: int = SAID_CHARS) -> str:
     """Shorten words of the model: the head tells what was done, the end the result."""
-    bare = text.strip()
-    if len(bare) <= most:
-        return bare
-    return sentences.head_and_tail(bare, most // 2, most // 2, " […] ")
+    return sentences.head_and_tail(text.strip(), most // 2, most // 2, " […] ")
 
 
 def show_image(record: Record, place: Place, line: int) -> None:
@@ -230,14 +227,16 @@ def show_image(record: Record, place: Place, line: int) -> None:
 
 def note_edit(record: Record, name: str) -> None:
     turn = current(record)
-    if name and name not in turn.edited:
-        turn.edited = [*turn.edited, name][-MOST_EDITED:]
+    turn.edited = _join_names(turn.edited, [name])
 
 
 def note_read(record: Record, name: str) -> None:
     turn = current(record)
-    if name and name not in turn.read:
-        turn.read = [*turn.read, name][-MOST_EDITED:]
+    turn.read = _join_names(turn.read, [name])
+
+
+def _join_names(names: list[str], more: list[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, [*names, *more])))[-MOST_EDITED:]
 
 
 def words_before(record: Record) -> str:
@@ -405,8 +404,8 @@ def _take_over(turn: Turn, other: Turn) -> None:
     if other.said:
         turn.said, turn.said_op, turn.works_on = other.said, other.said_op, False
     turn.works_on = turn.works_on or other.works_on
-    turn.edited = list(dict.fromkeys([*turn.edited, *other.edited]))[-MOST_EDITED:]
-    turn.read = list(dict.fromkeys([*turn.read, *other.read]))[-MOST_EDITED:]
+    turn.edited = _join_names(turn.edited, other.edited)
+    turn.read = _join_names(turn.read, other.read)
     turn.runs = list(dict([*turn.runs, *other.runs]).items())[-MOST_RUNS:]
     turn.questions = [*turn.questions, *other.questions][-MOST_QUESTIONS:]
     turn.interrupted = other.interrupted

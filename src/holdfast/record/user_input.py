@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from holdfast.text.sentences import Lazy
@@ -19,7 +19,6 @@ LOOKED_AT = 40  # entries, from the first
 # plan: the frame is ours, so nobody said it.
 RUN_BEGINS = "This is batch "
 _HEAD = Lazy(rf"{RUN_BEGINS}\d+ of \d+ of (?:a plan|the plan \")")
-_NAMED = Lazy(r'[^"\n]* of the plan "(.*)"\.$', re.MULTILINE)
 # An id has no brackets: otherwise a line of brackets would be searched once for each of them.
 TASK = Lazy(r"^## (\d+\. |Task \d+: |Task (?=\d+[.)] ))(.+?)  \[[^][\n]+\]$", re.MULTILINE)
 OWN_NUMBER = Lazy(r"^\d+[.)] ")
@@ -119,17 +118,10 @@ def is_of_a_run(prompt: str) -> bool:
     return bool(_HEAD.pattern.match(prompt)) and TERMS in prompt
 
 
-def split_tasks(prompt: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return the text before the tasks, and each task's title with its description."""
-    head, tasks = _split_numbered(prompt)
-    return head, [(title, body) for _, title, body in tasks]
-
-
-def _split_numbered(prompt: str) -> tuple[str, list[tuple[str, str, str]]]:
-    """Return the same with each task's number in the plan; it is empty if the title has one."""
-    head, *rest = TASK.pattern.split(prompt.partition(TERMS)[0])
-    numbers = ["".join(filter(str.isdigit, one)) for one in rest[::3]]
-    return head, list(zip(numbers, rest[1::3], rest[2::3], strict=True))
+def split_tasks(prompt: str) -> list[tuple[str, str, str]]:
+    """Return the number, the title and the description of each task."""
+    _, *rest = TASK.pattern.split(prompt.partition(TERMS)[0])
+    return list(zip(rest[::3], rest[1::3], rest[2::3], strict=True))
 
 
 def heading(number: int, title: str) -> str:
@@ -138,37 +130,16 @@ def heading(number: int, title: str) -> str:
     return f"Task {title}" if OWN_NUMBER.pattern.match(title) else f"Task {number}: {title}"
 
 
-def list_tasks(prompt: str) -> list[tuple[str, str]]:
-    """Return each task's title after its number in the plan, with its description."""
-    return [
-        (f"{number}. {title}" if number else title, body)
-        for number, title, body in _split_numbered(prompt)[1]
-    ]
-
-
 def extract_request(prompt: str) -> str:
-    """Return what the plan asks for, titles first; empty if this is no prompt of a run."""
+    """Return what the plan asks for, its tasks and then its rules; empty if this is no prompt of a
+    run."""
     if not is_of_a_run(prompt):
         return ""
-    head, tasks = split_tasks(prompt)
-    return "\n".join(_lines(head, tasks, [title for title, _ in list_tasks(prompt)])).strip()
-
-
-def _lines(head: str, tasks: list[tuple[str, str]], numbered: list[str]) -> Iterator[str]:
-    if len(tasks) > 1:
-        yield from numbered
-    for title, body in tasks:
-        said = _STEP.pattern.sub(r"Part of: \1\n", body)
-        said = said.replace(OTHER_FILES, "").strip()
-        if len(tasks) == 1:
-            yield numbered[0].removeprefix("1. ")
-        elif said:
-            yield f"\n{title}:"
-        if said:
-            yield said
-    if named := _NAMED.pattern.match(head):
-        yield f"\nPlan: {named[1]}"
-    for line in head.partition(f"{RULES}\n")[2].splitlines():
-        if not line.startswith(QUOTE.strip()):
-            break
-        yield line.removeprefix(QUOTE.strip()).removeprefix(" ")
+    texts = []
+    for number, title, body in split_tasks(prompt):
+        description = _STEP.pattern.sub(r"Part of: \1\n", body).replace(OTHER_FILES, "").strip()
+        texts.append(f"{number}{title}\n{description}".strip())
+    quoted = prompt.partition(f"{RULES}\n")[2].splitlines()
+    rules = takewhile(lambda line: line.startswith(QUOTE.strip()), quoted)
+    texts += ["\n".join(line.removeprefix(QUOTE.strip()).strip() for line in rules)]
+    return "\n\n".join(filter(None, texts))

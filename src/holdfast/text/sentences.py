@@ -65,7 +65,9 @@ def _is_glued(one: str, other: str) -> bool:
 
 
 def head_and_tail(text: str, first: int, last: int, mark: str) -> str:
-    """The first and last words of a text, with `mark` in place of the middle."""
+    """The first and last words of a longer text, with `mark` in place of the middle."""
+    if len(text) <= first + last:
+        return text
     clean = redact(_ends_of(text, first + MARGIN_CHARS, last + MARGIN_CHARS, mark))
     return clip(clean, first) + mark + clip_last(clean, min(last, len(clean) - first))
 
