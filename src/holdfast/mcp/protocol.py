@@ -7,7 +7,7 @@ every request names its version in `_meta`. Neither needs state on our side.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -50,18 +50,26 @@ class ProtocolError(Exception):
 
 
 def parse(line: bytes) -> RpcRequest | list[Message]:
-    """The request in a line, or a list of error messages for its sender.
-
-    The list is empty for an empty line, and for a response: we sent no request.
-    """
+    """The request in a line, or an error message for its sender. The list is empty for an empty
+    line, and for a response: we sent no request."""
     if not line.strip():
         return []
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return [_refuse(asker, PARSE_ERROR) for asker in _askers(_decode_leniently(line))]
+        problem = ProtocolError(PARSE_ERROR, "Parse error: this is not JSON")
+        return [failure(_id_of(_decode_leniently(line)), problem)]
     request = _request(value)
-    return request or [_refuse(asker, INVALID_REQUEST) for asker in _askers(value)]
+    if request:
+        return request
+    if (
+        isinstance(value, dict)
+        and "method" not in value
+        and ("result" in value or "error" in value)
+    ):
+        return []
+    words = "Invalid Request: this is not a message of JSON-RPC 2.0"
+    return [failure(_id_of(value), ProtocolError(INVALID_REQUEST, words))]
 
 
 def _request(value: object) -> RpcRequest | None:
@@ -75,24 +83,10 @@ def _request(value: object) -> RpcRequest | None:
     return RpcRequest(value.get("id"), method, params, "id" in value)
 
 
-def _askers(value: object) -> Iterator[RequestId]:
-    """The ids of the requests in a message; None for a request whose id cannot be read."""
-    together = value if isinstance(value, list) and value else [value]
-    questions = [one for one in together if not _is_answer(one)]
-    known = [
-        question["id"]
-        for question in questions
-        if isinstance(question, dict) and _is_id(question.get("id"))
-    ]
-    yield from known or [None][: len(questions)]
-
-
-def _is_answer(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and "method" not in value
-        and not {"result", "error"}.isdisjoint(value)
-    )
+def _id_of(value: object) -> RequestId:
+    """The id of a request that is refused; None if it cannot be read."""
+    found = value.get("id") if isinstance(value, dict) else None
+    return found if _is_id(found) else None
 
 
 def _is_id(value: object) -> bool:
@@ -107,13 +101,6 @@ def _decode_leniently(line: bytes) -> object:
         return json.loads(line.decode(errors="replace"))
     except (ValueError, RecursionError):
         return None
-
-
-def _refuse(asker: RequestId, code: int) -> Message:
-    if code == PARSE_ERROR:
-        return failure(asker, ProtocolError(code, "Parse error: this is not JSON"))
-    words = "Invalid Request: this is not a message of JSON-RPC 2.0"
-    return failure(asker, ProtocolError(code, words))
 
 
 def success(request: RpcRequest, result: Message) -> Message:

@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -33,13 +34,12 @@ from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError, describe
 from holdfast.wire.log import inert
 
+if TYPE_CHECKING:
+    from holdfast.memory.sync import Filler
+    from holdfast.watcher.loop import Watcher
+
 MAX_ARGUMENTS_CHARS = 256 << 10
 MAX_ERROR_CHARS = 600
-UNKNOWN_FIELD = "unknown field"  # part of an error text of msgspec
-
-
-class InvalidCall(HoldfastError):
-    """The tool does not exist, or its arguments are too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult
     try:
         return _answer(pages, name, arguments)
     except msgspec.ValidationError as error:
-        return _refuse(f"{name}: {error}{_list_fields(name, str(error))}")
+        return _refuse(f"{name}: {error}; it takes {_fields_of(name) or 'no field'}")
     except HoldfastError as error:
         return _refuse(f"{error}; try: {error.hint}" if error.hint else str(error))
     except Exception as error:  # the session and the other tools go on
@@ -66,9 +66,9 @@ def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult
 def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult:
     tool = TOOLS.get(name)
     if tool is None:
-        raise InvalidCall(f"there is no tool {name[:80]!r}, only {', '.join(TOOLS)}")
+        raise HoldfastError(f"there is no tool {name[:80]!r}, only {', '.join(TOOLS)}")
     if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENTS_CHARS:
-        raise InvalidCall(f"{name}: arguments are longer than {MAX_ARGUMENTS_CHARS:,} characters")
+        raise HoldfastError(f"{name}: arguments are longer than {MAX_ARGUMENTS_CHARS:,} characters")
     handle = arguments.get("id")
     if isinstance(handle, str) and pages.knows(handle):
         return CallResult("more", pages.more(handle))
@@ -76,16 +76,11 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallRes
     return CallResult(sanitize(answer.words), pages.first(answer))
 
 
-def _list_fields(name: str, error: str) -> str:
-    """List the fields of a tool if the error is about an unknown one, and the values of a field if
-    it is missing or has another one. The tool list is too short to explain them."""
-    if UNKNOWN_FIELD in error:
-        return f"; it takes {', '.join(TOOLS[name].asks.__struct_fields__) or 'no field'}"
-    fields = TOOLS[name].input_schema["properties"]
-    named = (field for field in fields if f"field `{field}`" in error or f"`$.{field}`" in error)
-    field = next(named, "")
-    values = fields[field].get("enum", []) if field else []
-    return f"; {field} is one of {', '.join(filter(None, values))}" if values else ""
+def _fields_of(name: str) -> str:
+    """The fields of a tool with their values: the tool list is too short to explain them."""
+    fields = TOOLS[name].input_schema["properties"].items()
+    values = {field: ", ".join(filter(None, about.get("enum", []))) for field, about in fields}
+    return ", ".join(f"{field} ({of})" if of else field for field, of in values.items())
 
 
 def _refuse(words: str) -> CallResult:
@@ -251,24 +246,12 @@ def _exit_after(parent: int, output: int) -> None:
 
 
 def wait_for_client_end(parent: int, output: int) -> None:
-    """Return when `parent` exits or nobody can read `output` any more.
-
-    The kernel reports the exit through a pidfd. Without pidfds the parent is checked each second.
-    """
+    """Return when `parent` exits or nobody can read `output` any more."""
     waiting = select.poll()
     waiting.register(output, 0)  # with no events asked for, poll still reports a closed reader
-    try:
-        waiting.register(os.pidfd_open(parent), select.POLLIN)
-        pause = None
-    except (AttributeError, OSError):
-        pause = CHECK_PARENT_MS
-    while os.getppid() == parent and not waiting.poll(pause):
+    while os.getppid() == parent and not waiting.poll(CHECK_PARENT_MS):
         pass
 
-
-if TYPE_CHECKING:
-    from holdfast.memory.sync import Filler
-    from holdfast.watcher.loop import Watcher
 
 START_DELAY_SECONDS = 3.0  # the start of a session should not compete with it
 STOP_SECONDS = 0.5
@@ -307,7 +290,7 @@ class BackgroundWork:
         self._watcher = Watcher(client_session.open_existing, inside="mcp")
         self._filler = Filler(lambda: [client_session.project()], idle=self._calls.idle)
         self._watcher.start()
-        start_draining()
+        threading.Thread(target=_drain, name="draining", daemon=True).start()
         self._filler.start()
 
     def _end(self) -> None:
@@ -320,41 +303,27 @@ class BackgroundWork:
         engines.release()
 
 
-def start_draining() -> None:
-    """Start a thread that stores what hooks recorded."""
-    threading.Thread(target=_drain, name="draining", daemon=True).start()
-
-
 def _drain() -> None:
-    pause = threading.Event()
-    last_error = ""
+    """Store what hooks recorded, in the one process of the machine that holds the lock for it."""
+    held, last_error = -1, ""
     while True:
         try:
-            if _lock_spools():
-                return _start_ingest()
+            held = held if held >= 0 else _lock_spools()
+            if held >= 0:
+                from holdfast.hub.ingest.background import Warm
+
+                return Warm(client_session.store(), "mcp").start()
         except (HoldfastError, OSError) as error:  # try again: the database may come back
             if str(error) != last_error:
                 log.add("WARN", "mcp", f"hook records are not stored: {error}")
             last_error = str(error)
-        pause.wait(RETRY_SECONDS)
+        time.sleep(RETRY_SECONDS)
 
 
-def _lock_spools() -> bool:
-    """Take the machine's lock until this process ends; return False if another process has it."""
-    if _lock_descriptors:
-        return True
+def _lock_spools() -> int:
+    """The machine's lock, held until this process ends; -1 if another process has it."""
     fd = lock.open_file(f"{places.home()}/draining")
-    if not lock.acquire(fd):
-        os.close(fd)
-        return False
-    _lock_descriptors.append(fd)
-    return True
-
-
-def _start_ingest() -> None:
-    from holdfast.hub.ingest.background import Warm
-
-    Warm(client_session.store(), "mcp").start()  # SQLAlchemy costs more than the whole server
-
-
-_lock_descriptors: list[int] = []
+    if lock.acquire(fd):
+        return fd
+    os.close(fd)
+    return -1

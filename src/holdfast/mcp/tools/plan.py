@@ -30,7 +30,7 @@ from holdfast.wire.log import inert
 
 MAX_NEW_BYTES = 32 << 20  # of transcripts read for one answer; the next answer reads on
 MAX_TASKS, MAX_FILES, MAX_WARNINGS = 20, 60, 10
-MAX_TITLE_CHARS, MAX_WARNING_CHARS, MAX_PATH_CHARS = 300, 1000, 1000
+MAX_TITLE_CHARS, MAX_WARNING_CHARS = 300, 1000
 
 
 def answer_plan(asked: PlanArguments) -> ToolAnswer:
@@ -74,9 +74,7 @@ def _room() -> PlanRoom:
 
 def _summary(workflow: Workflow) -> dict[str, Any]:
     room = workflow.room
-    warnings = [_cut(words) for words in workflow.warnings[:MAX_WARNINGS]]
-    if len(workflow.warnings) > MAX_WARNINGS:
-        warnings.append(f"and {len(workflow.warnings) - MAX_WARNINGS} more")
+    warnings = [_short(words, MAX_WARNING_CHARS) for words in workflow.warnings[:MAX_WARNINGS]]
     return {
         "room": {
             "now_tokens": room.now_tokens,
@@ -91,14 +89,13 @@ def _summary(workflow: Workflow) -> dict[str, Any]:
 
 
 def _batch(one: TaskBatch) -> dict[str, Any]:
-    left = len(one.pieces) - MAX_TASKS
     return {
         "window": "fresh" if one.fresh else "this",
         "room_tokens": one.room_tokens,
         **_range(one),
         "side_by_side": one.parallel or None,
         "tasks": [_task(piece) for piece in one.pieces[:MAX_TASKS]],
-        "more_tasks": left if left > 0 else None,
+        "more_tasks": max(0, len(one.pieces) - MAX_TASKS) or None,
     }
 
 
@@ -106,25 +103,18 @@ def _task(piece: TaskPiece) -> dict[str, Any]:
     """One task. Files are named only for a part that we cut; the plan names the others."""
     size = piece.estimate
     files = piece.task.paths if piece.cut else ()
-    part = [inert(file, MAX_PATH_CHARS) for file in files[:MAX_FILES]]
-    if len(files) > MAX_FILES:
-        part.append(f"and {len(files) - MAX_FILES:,} more")
-    title = shorten(inert(piece.task.title), MAX_TITLE_CHARS, placeholder=" …")
     return {
-        "title": replace(piece.task, title=title).shown,
+        "title": replace(piece.task, title=_short(piece.task.title, MAX_TITLE_CHARS)).shown,
         **_range(size),
         "inputs": size.inputs,
         "size_unknown": size.is_unknown or None,
-        "files": part or None,
+        "files": [inert(file) for file in files[:MAX_FILES]] or None,
+        "more_files": max(0, len(files) - MAX_FILES) or None,
     }
 
 
-def _cut(words: str) -> str:
-    """A note; if it is too long, cut after an item of its list, with the number of the others."""
-    if len(words) <= MAX_WARNING_CHARS:
-        return inert(words)
-    kept = words[:MAX_WARNING_CHARS].rpartition(", ")[0] or words[:MAX_WARNING_CHARS]
-    return f"{inert(kept)} and {words.count(', ', len(kept)):,} more (`holdfast plan` has all)"
+def _short(words: str, most: int) -> str:
+    return shorten(inert(words), most, placeholder=" …")
 
 
 def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
