@@ -3,6 +3,7 @@ much of each item the last compaction's summary holds."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -13,8 +14,9 @@ from holdfast.brief.roles import ROLES
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose, newest_compacted
-from holdfast.cli.terminal import paint, print_json, say, working
+from holdfast.cli.terminal import draw_table, paint, print_json, say, working
 from holdfast.client.agents import session_of
+from holdfast.events import history as past
 from holdfast.events import summary_report, window_brief
 from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
@@ -112,8 +114,9 @@ def explain_lines(composed: Brief) -> str:
 @click.command()
 @of_session
 @click.option("--all", "show_all", is_flag=True, help="Show what was found, too.")
+@click.option("--history", is_flag=True, help="Show the last compactions of all sessions instead.")
 @AS_JSON
-def lost(session: str, show_all: bool, as_json: bool) -> None:
+def lost(session: str, show_all: bool, history: bool, as_json: bool) -> None:
     """Show how much the last compaction's summary holds.
 
     Your messages and answers, failing commands, tasks and the plan: least found first, each beside
@@ -122,9 +125,14 @@ def lost(session: str, show_all: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      holdfast lost         what was not found, least found first
-      holdfast lost --all   every item
+      holdfast lost            what was not found, least found first
+      holdfast lost --all      every item
+      holdfast lost --history  the last compactions of all sessions
     """
+    if history:
+        if session or show_all:
+            raise click.UsageError("--history is about all sessions; give it alone")
+        return _show_history(as_json)
     state = choose(session).state
     with working("comparing"):
         last = summary_report.measure_last(Path(state.transcript), sidechain=bool(state.agent_id))
@@ -141,11 +149,41 @@ def lost(session: str, show_all: bool, as_json: bool) -> None:
     _show_items(items, show_all=show_all)
 
 
+def _show_history(as_json: bool) -> None:
+    """Read what is new in every transcript, then print what the last summaries leave out."""
+    with working("reading past sessions") as tell:
+        figures = past.update(lambda now: tell("reading past sessions", *past.progress(now)))
+    compactions = past.last_compactions(figures)
+    if as_json:
+        return print_json(
+            [
+                {"session_id": of.session_id, "title": of.title, **asdict(counts)}
+                for of, counts in compactions
+            ]
+        )
+    if not compactions:
+        say("No session on this machine has been compacted, as far as Claude Code still has it.")
+        return
+    say(paint(past.in_words(compactions), "bold"))
+    rows = [
+        (
+            inert(of.session_id[:8]),
+            inert(counts.at[:10]),
+            str(counts.number),
+            f"{counts.not_found} of {counts.items}",
+            inert(of.title),
+        )
+        for of, counts in compactions
+    ]
+    draw_table(("session", "day", "no", "not in it", "asked first"), rows)
+    say("what one of them left out: holdfast lost ID", err=True)
+
+
 def _no_compaction(state: State) -> HoldfastError:
     path = Path(state.transcript)
     name = f"session {inert(state.session_id[:8]) or path}"
     if lookup.compactions(path, sidechain=bool(state.agent_id)).count:
-        words = f"{name} was compacted, and the client's summary cannot be read"
+        words = f"{name} was compacted, and the client's summary is encrypted or cannot be read"
         return HoldfastError(words, "`holdfast brief` shows what is restored")
     other = newest_compacted(path)
     hint = "come back after the first compaction; `holdfast brief` shows what it would restore"
