@@ -333,7 +333,7 @@ def watch() -> None:
     from holdfast.cli.start import until_signalled
 
     console = Console(file=unfiltered(sys.stdout))
-    if not console.is_terminal:
+    if not sys.stdout.isatty():  # rich takes a pipe for a terminal where FORCE_COLOR is set
         terminal.draw(_live_table())
         return
     say(f"every {WATCH_SECONDS:g} s; Ctrl-C stops it", err=True)
