@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.wire import copilot, mark, places, result_size, scan, spool, tail
+from holdfast.wire import mark, places, result_size, scan, spool, tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Moment:
     def __init__(self, payload: dict[str, Any], now_ms: int) -> None:
         agent_id = scan.text_of(payload, "agent_id")
         session_id = scan.text_of(payload, "session_id")
-        main_path = scan.text_of(payload, "transcript_path") or copilot.path_of(session_id)
+        main_path = scan.text_of(payload, "transcript_path") or tail.find_log(session_id)
         self.deadline = float("inf")  # for reading a transcript, by `time.monotonic`
         self.payload = payload
         self.now_ms = now_ms

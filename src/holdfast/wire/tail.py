@@ -123,6 +123,11 @@ def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOK
         os.close(fd)
 
 
+def find_log(session_id: str) -> str:
+    """Find the log of a session whose events do not name it; empty if there is none."""
+    return copilot.path_of(session_id)
+
+
 def translator_for(path: str) -> Translator | None:
     """What translates the lines of another agent into Claude Code's; None for Claude Code's own."""
     if codex.is_codex(path):
