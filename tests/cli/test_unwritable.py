@@ -77,7 +77,7 @@ def test_what_can_be_read_is_shown_though_nothing_can_be_noted(own_home: Path) -
 )
 def test_memory_and_pins_say_so_too(words: list[str], nowhere: Path) -> None:
     error = _refused(*words)
-    assert error.exit_code == (4 if words[0] == "pin" else 5)
+    assert error.exit_code == 4
     assert f"{nowhere}/" in str(error)
     assert "cannot be written: Not a directory" in str(error)
     assert "writable" in error.hint

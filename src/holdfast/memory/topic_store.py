@@ -20,7 +20,7 @@ from zlib import crc32
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.files import atomic, lock, small_files
+from holdfast.files import atomic, small_files
 from holdfast.files.folders import names_in
 from holdfast.memory import topic
 from holdfast.memory.topic import (
@@ -285,7 +285,7 @@ def _replace(path: Path, data: bytes) -> None:
 def _lock_folder(folder: Path) -> Iterator[None]:
     """Let one Holdfast write at a time. The lock is with our files, not in the client's folder."""
     try:
-        with lock.hold_file(str(_copies_of(folder) / "lock"), PATIENCE_SECONDS) as is_ours:
+        with small_files.hold(str(_copies_of(folder) / "lock"), PATIENCE_SECONDS) as is_ours:
             if not is_ours:
                 raise NotWritten("another Holdfast is writing this memory")
             yield
