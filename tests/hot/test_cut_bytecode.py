@@ -98,7 +98,7 @@ def test_commands_and_the_server_of_tools_survive_cut_bytecode(compiled: Path) -
     entry = server_entry(Program(sys.executable, str(compiled)))
     code = f"import sys; sys.path.insert(0, {str(compiled.parent)!r})\n"
     code += "from holdfast.cli.start import main; main()"
-    command = [sys.executable, "-I", "-c", code, "version"]
+    command = [sys.executable, "-I", "-c", code, "settings"]
     for words in (command, [entry["command"], *entry["args"]]):
         for path in _bytecode(compiled):
             if path.name.partition(".")[0] not in ("__init__", "start", "bytecode"):

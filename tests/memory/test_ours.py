@@ -36,10 +36,10 @@ def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project
     told = PromptContext(title="Harbour", again=True, error="it broke", briefs=(FENCED,))
     words = prompt.write_prompt([TaskPiece(task, a_piece().estimate)], told)
     a_session(project, "s1", words, "Both are read.")
-    for query in ("gauge", "millimetres", "harbour plan"):
+    for query in ("gauge", "millimetres"):
         found = recall(query, project=str(project), by_keyword=True).found
         assert [one.item.sayings for one in found] == [
-            ["Read the gauge\nHeights in millimetres.\n\nPlan: Harbour", "Both are read."]
+            ["Task 1: Read the gauge\nHeights in millimetres.", "Both are read."]
         ]
     for query in ("decided", "stub linters", "batch", "session before", "walrus", "broke"):
         assert matched(project, query) == [], query

@@ -168,7 +168,7 @@ def test_commands_and_hooks_search_for_own_patterns(tmp_path: Path) -> None:
     text = "the order ACME-123456 is open"
     _write(settings_load.user_file(), "secret_patterns = ['ACME-[0-9]{6}']")
     try:
-        assert CliRunner().invoke(holdfast_command, ["version"]).exit_code == 0
+        assert CliRunner().invoke(holdfast_command, ["settings"]).exit_code == 0
         assert redact(text) == "the order [redacted: own pattern] is open"
     finally:
         use_patterns([])
