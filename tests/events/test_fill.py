@@ -127,18 +127,6 @@ def test_the_number_is_right_the_moment_after_a_compaction(session: Session) -> 
     assert _status()["used_tokens"] == pytest.approx(31_000, abs=30)
 
 
-@pytest.mark.requirement("U3", "W4")
-def test_the_bars_of_status_end_in_the_reading_of_this_moment(session: Session) -> None:
-    """Right after a compaction the last reading of a hook is of the window before it."""
-    for used in (20_000, 120_000, 166_500):
-        session.call(used)
-    session.lines += [a_boundary(pre=167_385, post=4_000), a_summary()]
-    session.write()
-    shown = CliRunner().invoke(holdfast_command, ["status"]).output
-    [lately] = [line for line in shown.splitlines() if "lately" in line]
-    assert lately.endswith(("▁", "▂"))
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("G2")
 def test_after_a_compaction_alerts_fire_again_when_it_refills(session: Session) -> None:
