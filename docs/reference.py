@@ -38,6 +38,7 @@ from holdfast.window.velocity import forecast
 DOCS = Path(__file__).parent
 ALTERNATIVES = DOCS.parent / "benchmarks" / "alternatives.toml"
 PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+OF_LISTS = ("limit", "offset")  # the page says once that lists take them
 SETTING_PAGES = {  # by how the name of a setting begins
     "batch_": "plan",
     "watch_": "status",
@@ -45,7 +46,7 @@ SETTING_PAGES = {  # by how the name of a setting begins
     "status_line": "status",
     "segment_": "search",
     "topics": "team",
-    "brief_tokens": "briefs",
+    "brief_tokens": "compactions",
     "checkpoint_": "checkpoints",
     "archive_": "search",
     "embedder": "search",
@@ -57,7 +58,10 @@ SETTING_PAGES = {  # by how the name of a setting begins
 
 
 def commands() -> Iterator[str]:
-    """The everyday commands, the groups, then what is not listed."""
+    """Who takes `--json`, the everyday commands, the groups, then what is not listed."""
+    listed = (*EVERYDAY, *(name for names in GROUPS.values() for name in names))
+    takers = [taker for name in listed for taker in _with_json(*_find(name))]
+    yield f"`--json` prints JSON. These commands take it: {', '.join(takers)}."
     yield "## Every day"
     for name in EVERYDAY:
         yield from _named_command(name)
@@ -66,7 +70,7 @@ def commands() -> Iterator[str]:
         for name in names:
             yield from _named_command(name)
     yield "## Commands that are not listed"
-    for name in sorted({*OTHERS} - {name for names in GROUPS.values() for name in names}):
+    for name in sorted({*OTHERS} - {*listed}):
         yield f"`holdfast {name}`: {_flat(_find(name)[0].help)}".partition(" \b")[0]
 
 
@@ -94,7 +98,7 @@ def _named_command(name: str) -> Iterator[str]:
     yield "\n\n".join(_flat(paragraph) for paragraph in words.strip().split("\n\n"))
     yield from _command(command, context)
     if lines := [
-        re.split("   +", line.strip()) for line in examples.splitlines()[1:] if line.strip()
+        re.split("  +", line.strip()) for line in examples.splitlines()[1:] if line.strip()
     ]:
         width = max(len(line) for line, *_ in lines)
         rows = (f"{line:<{width}}  # {' '.join(said)}" if said else line for line, *said in lines)
@@ -103,12 +107,13 @@ def _named_command(name: str) -> Iterator[str]:
 
 def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     """How it is typed, its options, and the same of the commands below it."""
-    usage = [context.command_path, *command.collect_usage_pieces(context)]
-    yield f"`{' '.join(usage)}`"
+    usage = [word for word in command.collect_usage_pieces(context) if word != "[OPTIONS]"]
+    if usage:
+        yield f"`{' '.join((context.command_path, *usage))}`"
     shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
-    options = [_option(one, context) for one in shown]
+    options = [_option(one, context) for one in shown if "--json" not in one.opts]
     if options:
-        yield "\n".join(("| option | meaning |", "|---|---|", *options))
+        yield "\n".join(options)
     below = command.commands if isinstance(command, click.Group) else {}
     for name, one in below.items():
         if not one.hidden:
@@ -116,15 +121,24 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
             yield from _command(one, click.Context(one, info_name=name, parent=context))
 
 
+def _with_json(command: click.Command, context: click.Context) -> Iterator[str]:
+    if any("--json" in one.opts for one in command.params):
+        yield f"`{context.command_path.removeprefix('holdfast ')}`"
+    below = command.commands if isinstance(command, click.Group) else {}
+    for name, one in below.items():
+        yield from _with_json(one, click.Context(one, info_name=name, parent=context))
+
+
 def _option(option: click.Option, context: click.Context) -> str:
-    names = ", ".join(f"`{one}`" for one in (*option.opts, *option.secondary_opts))
+    names = ", ".join((*option.opts, *option.secondary_opts))
     value = "" if option.is_flag else f" {option.make_metavar(context)}"
     extra = option.get_help_extra(context)
     notes = [f"default: {extra['default']}"] if "default" in extra else []
     if isinstance(option.type, (click.IntRange, click.FloatRange)):
         notes += [_range(option.type.min or 0, option.type.max)]
     meaning = _flat(option.help).removesuffix(".")
-    return _row(f"{names}{value}", f"{meaning} ({'; '.join(notes)})." if notes else f"{meaning}.")
+    end = f" ({'; '.join(notes)})." if notes else "."
+    return f"- `{names}{value}`: {meaning}{end}"
 
 
 def _range(low: float, high: float | None) -> str:
@@ -137,12 +151,11 @@ def _number(value: float) -> str:
 
 def settings() -> Iterator[str]:
     rows = [_setting(one) for one in TABLE]
-    heads = ("| setting | default | set by | variable | meaning |", "|---|---|---|---|---|")
+    heads = ("| setting | default | set by | meaning |", "|---|---|---|---|")
     yield "\n".join((*heads, *rows))
 
 
 def _setting(one: Setting) -> str:
-    variables = ", ".join(f"`{name}`" for name in (one.variable, one.also) if name)
     page = next((page for start, page in SETTING_PAGES.items() if one.name.startswith(start)), "")
     more = f" ([{page}]({page}.md))" if page else ""
     who = "you only" if one.set_by == USER else "project too"
@@ -150,7 +163,7 @@ def _setting(one: Setting) -> str:
     if not (allowed or one.is_text or one.is_names):
         allowed = _range(one.low, one.high)
     values = f" One of {allowed}." if one.choices else f" {allowed}." if allowed else ""
-    return _row(f"`{one.name}`", str(one.default), who, variables, f"{one.meaning}.{values}{more}")
+    return _row(f"`{one.name}`", str(one.default), who, f"{one.meaning}.{values}{more}")
 
 
 def tools() -> Iterator[str]:
@@ -180,12 +193,14 @@ def _type(field: dict[str, object]) -> str:
 def routes() -> Iterator[str]:
     known = [one for one in ROUTES if isinstance(one, APIRoute)]
     rows = [_route(one) for one in sorted(known, key=lambda one: one.path_format)]
-    yield "\n".join(("| route | query | fields of the body |", "|---|---|---|", *rows))
+    yield "\n".join(rows)
 
 
 def _route(one: APIRoute) -> str:
+    """No route takes both a query and a body."""
     methods = " ".join(sorted(one.methods or ()))
-    return _row(f"`{methods} {one.path_format}`", _query(one.dependant), _body(one))
+    taken = _query(one.dependant) or _body(one)
+    return f"- `{methods} {one.path_format}`{taken and f': {taken}'}"
 
 
 def _query(asked: Dependant) -> str:
@@ -194,6 +209,7 @@ def _query(asked: Dependant) -> str:
     for one in asked.query_params:
         fields = getattr(one.field_info.annotation, "model_fields", {one.alias: one.field_info})
         known |= {name: field.is_required() for name, field in fields.items()}
+    known = {name: required for name, required in known.items() if name not in OF_LISTS}
     return ", ".join(_named(name, required) for name, required in known.items())
 
 
@@ -211,15 +227,13 @@ def _named(name: str, is_required: bool) -> str:
 
 LEVELS = {  # what is reached, and the share of the limit that is used then
     "orange": (Crossing(zone=Zone.ORANGE), 0.75),
-    "advisory": (Crossing(alert=Alert.ADVISORY), 0.85),
     "red": (Crossing(zone=Zone.RED), 0.90),
-    "urgent": (Crossing(alert=Alert.URGENT), 0.93),
     "critical": (Crossing(alert=Alert.CRITICAL), 0.97),
 }
 
 
 def alerts() -> Iterator[str]:
-    """Both texts of every level."""
+    """Both texts of three levels."""
     heads = ("| level | the model reads | you read |", "|---|---|---|")
     yield "\n".join((*heads, *(_row(level, *_alert_texts(level)) for level in LEVELS)))
 

@@ -17,7 +17,6 @@ from click.testing import CliRunner, Result
 
 import holdfast
 from holdfast.cli.main import EVERYDAY, GROUPS, NAMES, holdfast_command
-from holdfast.cli.status import HOW_KNOWN
 from holdfast.cli.terminal import ALERT_PAINT
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import TABLE
@@ -217,12 +216,6 @@ def test_without_any_session_the_recorded_one_is_offered(command: str, own_home:
     assert "holdfast replay --demo" in error.hint
     assert _run(command, "--demo").exit_code == 0
     assert not list(own_home.iterdir()), "it leaves nothing behind"
-
-
-@pytest.mark.requirement("U3", "G1")
-def test_status_says_in_words_how_a_reading_of_every_basis_is_known() -> None:
-    table = (ROOT / "docs" / "status.md").read_text().partition("## How a reading is known")[2]
-    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == HOW_KNOWN.keys()
 
 
 @pytest.mark.requirement("U3")

@@ -88,7 +88,7 @@ def test_the_tokens_restored_in_the_demo_are_one_figure_and_the_right_one() -> N
     ]
     run = CliRunner().invoke(holdfast_command, ["replay", "--demo", "--json"])
     [compaction] = json.loads(run.stdout)["compactions"]
-    assert len(stated) == 3
+    assert len(stated) == 2
     assert len(set(stated)) == 1
     assert stated[0] == pytest.approx(compaction["brief_tokens"], rel=0.05)
 

@@ -39,10 +39,10 @@ def test_what_is_made_from_the_code_is_up_to_date() -> None:
     for page, part in (
         ("commands", "commands"),
         ("settings", "settings"),
-        ("mcp", "tools"),
+        ("api", "tools"),
         ("status", "alerts"),
         ("status", "stops"),
-        ("briefs", "shares"),
+        ("compactions", "shares"),
     ):
         text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
         assert f"<!-- generated: {part} -->\n\n" in text
@@ -172,6 +172,20 @@ def test_the_pages_are_written_in_words_that_a_reader_knows() -> None:
         text = re.sub(r"<!-- generated.*?<!-- end -->", "", page.read_text("utf-8"), flags=re.S)
         prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.S | re.M)
         assert OLD_WORDS.findall(prose) == [], page.name
+
+
+def test_a_user_can_read_all_pages_in_an_afternoon() -> None:
+    """Fifteen pages and 20,000 words; what only engineers or numbers people read is left out."""
+    others = {"README.md", "dependencies.md", "figures.md", "quality.md"}
+    pages = [path for path in ROOT.glob("docs/*.md") if path.name not in others]
+    assert len(pages) <= 15
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 20_000
+
+
+def test_decisions_and_the_newest_changes_stay_few() -> None:
+    assert len([*ROOT.glob("docs/decisions/[0-9]*.md")]) <= 40
+    newest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    assert len(newest.strip().splitlines()) <= 40
 
 
 def test_every_page_is_in_the_table_of_contents() -> None:
