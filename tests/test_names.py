@@ -42,17 +42,6 @@ def test_modules_are_named_by_nouns() -> None:
     assert [str(path) for path in _modules() if path.stem in FORBIDDEN] == []
 
 
-@pytest.mark.slow
-def test_functions_are_not_named_by_a_participle_or_pronoun() -> None:
-    found = [
-        f"{path.relative_to(SOURCE)}: {node.name}"
-        for path in _modules()
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in FORBIDDEN
-    ]
-    assert found == []
-
-
 def test_no_folder_holds_too_many_files() -> None:
     folders: dict[str, int] = defaultdict(int)
     for path in _modules():

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +13,8 @@ from random import Random
 
 import pytest
 import sqlalchemy as sa
-from torture import injection, listener, package, parts, promises, table
+from torture import injection, listener, package, promises
 from torture.board import Board, BrokenPromise
-from torture.campaign import SHARES, Tally
-from torture.clock import faketime
 from torture.commands import HOOK, Command, Forks, cli
 from torture.injection import Point
 from torture.listener import EventListener
@@ -27,10 +22,7 @@ from torture.place import Place, fingerprint, full_disk
 from torture.plans import Plans
 from torture.processes import (
     ALONE,
-    CLOCK,
-    FAILED_CALL,
     KILLED,
-    KILLED_AT_CALL,
     Ended,
     Runner,
     Start,
@@ -43,7 +35,6 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events
 from holdfast.run import journal as run_journal
 from holdfast.run.journal import Journal, Started, TaskShare
-from holdfast.wire import places, spool
 from tests.checkpoint.documents import a_document
 
 pytestmark = pytest.mark.nightly
@@ -72,17 +63,6 @@ def test_no_promise_breaks_in_a_few_rounds_on_both_engines() -> None:
     assert all(int(faults) > 0 for faults in found)
 
 
-def test_the_same_seed_gives_the_same_session(tmp_path: Path, place: Place) -> None:
-    from torture.script import ScriptedSession
-
-    def played(name: str) -> list[str]:
-        session = ScriptedSession("s1", place.projects[0], tmp_path / name, Random("7"))
-        plays = session.play()
-        return [next(plays).kind for _ in range(40)]
-
-    assert played("a.jsonl") == played("b.jsonl")
-
-
 @pytest.mark.parametrize(
     ("ended", "words"),
     [
@@ -94,70 +74,6 @@ def test_the_same_seed_gives_the_same_session(tmp_path: Path, place: Place) -> N
 def test_a_hook_that_breaks_a_session_is_noticed(ended: Ended, words: str) -> None:
     with pytest.raises(BrokenPromise, match=words):
         promises.hook("PostToolUse", ended, ["ghp_0123456789012345678901"])
-
-
-def test_a_killed_hook_may_have_printed_half_an_answer() -> None:
-    promises.hook("PostToolUse", Ended(-9, '{"hookSp', "", KILLED), [])
-
-
-def test_a_traceback_of_the_command_itself_is_noticed_and_a_quoted_one_is_not() -> None:
-    traced = "Traceback (most recent call last):\n  File {}\nKeyboardInterrupt\n"
-    quoted = "holdfast: claude ended with 1: Fatal: Traceback (most recent call last): OSError\n"
-    before_main = traced.format('"<frozen site>", line 8, in <module>')
-    for err in (quoted, before_main):
-        promises.command("run", Ended(1, "", err, ALONE), [])
-    in_main = traced.format('"/lib/holdfast/cli/start.py", line 8, in main')
-    for err in (in_main, f"{quoted}{in_main}", in_main.replace("KeyboardInterrupt", "OSError")):
-        with pytest.raises(BrokenPromise, match="Traceback"):
-            promises.command("run", Ended(1, "", err, ALONE), [])
-
-
-STARTS_BADLY = "Fatal Python error: init_import_site: Failed to import the site module\n"
-
-
-def test_only_a_python_that_could_not_start_is_exempt() -> None:
-    err = f"{STARTS_BADLY}Traceback (most recent call last):\nOSError: [Errno 5]\n"
-    promises.hook("PostToolUse", Ended(1, "", err, FAILED_CALL), [])
-    promises.command("run", Ended(1, "", err, FAILED_CALL), [])
-    later = err.removeprefix(STARTS_BADLY)
-    for ended in (Ended(1, "", later, FAILED_CALL), Ended(1, "", err, ALONE)):
-        with pytest.raises(BrokenPromise, match="ended with 1"):
-            promises.hook("PostToolUse", ended, [])
-        with pytest.raises(BrokenPromise, match="Traceback"):
-            promises.command("run", ended, [])
-
-
-@pytest.mark.skipif(not injection.strace(), reason="needs strace")
-def test_python_says_so_itself_if_it_cannot_start(tmp_path: Path) -> None:
-    """The words that exempt a process are those that Python prints."""
-    account = tmp_path / "calls"
-    python = [sys.executable, "-I", "-c", ""]
-    subprocess.run([*injection.counting(account, ("openat",)), *python], check=True)
-    opened = account.read_text().splitlines()
-    [site, *_] = [n for n, line in enumerate(opened, 1) if "pyvenv.cfg" in line][::-1]
-    words = injection.injecting(account, Point("openat", site), "error=EIO")
-    ended = subprocess.run([*words, *python], capture_output=True, text=True, check=False)
-    promises.hook("Stop", Ended(ended.returncode, "", ended.stderr, FAILED_CALL), [])
-    assert ended.returncode == 1
-
-
-def test_a_place_is_for_the_faults_that_are_missing() -> None:
-    given = argparse.Namespace(random=10, calls=5, jobs=1, shares=None)
-    tally = Tally()
-    assert parts.shares_of(given, tally) == "mixed"
-    tally.faults[KILLED_AT_CALL] = 5
-    assert parts.shares_of(given, tally) == "random"
-    tally.faults[KILLED] = 10
-    assert parts.shares_of(given, tally) == "calls"
-    assert parts.shares_of(argparse.Namespace(**{**vars(given), "random": 0}), tally) == "mixed"
-    assert (
-        parts.shares_of(argparse.Namespace(**{**vars(given), "shares": "calls"}), tally) == "calls"
-    )
-    chosen = {
-        name: {kind for kind, n in shares.own.items() if n} for name, shares in SHARES.items()
-    }
-    assert chosen["random"] | chosen["calls"] == chosen["mixed"]
-    assert chosen["random"] & chosen["calls"] == {ALONE}
 
 
 def test_a_message_that_is_gone_is_noticed_unless_its_clock_was_days_behind(place: Place) -> None:
@@ -234,18 +150,6 @@ def test_a_process_dies_at_the_call_that_was_chosen_and_not_before(place: Place)
     assert target.read_text() == "xx"
 
 
-@pytest.mark.parametrize(("starts", "killed"), [(False, {20, 30}), (True, {30})])
-def test_programs_that_die_with_the_one_that_was_started_are_known(
-    tmp_path: Path, starts: bool, killed: set[int]
-) -> None:
-    """Threads are no programs: those of a killed process die with it."""
-    account = tmp_path / "calls"
-    lines = ["20 execve(a) = 0", "21 write(1) = 1", "30 execve(b) = 0", "40 execve(c) = 0"]
-    lines += [f"{pid} +++ killed by SIGKILL +++" for pid in (20, 21, 30)]
-    account.write_text("\n".join([*lines, "40 +++ exited with 0 +++"]))
-    assert injection.killed_children(account, starts=starts) == killed
-
-
 @pytest.fixture
 def runner(place: Place) -> Iterator[Runner]:
     (place.root / "tmp").mkdir()
@@ -279,16 +183,6 @@ def test_a_plan_is_run_to_its_end_and_the_next_one_begins(plans: Plans) -> None:
     assert (plans.finished, plans.tasks) == (1, len(plans.really_done()))
 
 
-def test_a_finished_plan_that_cannot_be_run_again_says_why(plans: Plans) -> None:
-    """Where its journal would be there is a file: nothing can be written."""
-    path = Path(plans.plan.folder)
-    path.parent.mkdir(parents=True)
-    path.write_text("")
-    plans._run_again(can_write=False)
-    with pytest.raises(BrokenPromise, match="cannot be run again: holdfast: "):
-        plans._run_again(can_write=True)
-
-
 def test_a_task_that_is_recorded_as_done_and_was_not_is_noticed(plans: Plans) -> None:
     _record(plans, "s1")
     with pytest.raises(BrokenPromise, match="recorded as done, and not done"):
@@ -309,66 +203,12 @@ def test_a_task_that_is_done_twice_or_by_nobody_known_is_noticed(plans: Plans) -
         plans.check(set(), [], sees_ends=True)
 
 
-def test_a_session_whose_result_was_lost_is_noticed(plans: Plans) -> None:
-    task = plans.plan.tasks[0]
-    journal = Journal(plans.plan.folder)
-    Path(plans.plan.folder).mkdir(parents=True)
-    journal.add(Started("s1", "b", tasks=(TaskShare(task),)))
-    _note(plans, f"begun s1 {task}", f"done s1 {task}", "ended s1 -")
-    plans.check(set(), [], sees_ends=False)
-    with pytest.raises(BrokenPromise, match="gave their result"):
-        plans.check(set(), [], sees_ends=True)
-
-
-def test_a_client_that_a_run_left_is_noticed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(promises, "CLIENT_SECONDS", 0.0)
-    code = "import sys; print('here', flush=True); sys.stdin.read()"
-    environ, pipe = {**os.environ, **place.environ, "HOLDFAST_CONDUCTED": "1"}, subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=pipe, stdout=pipe, env=environ
-    ) as left:
-        assert left.stdout is not None and left.stdout.readline() == b"here\n"
-        with pytest.raises(BrokenPromise, match="clients are left"):
-            promises.no_client_left(place)
-        left.kill()
-
-
 @pytest.mark.requirement("X6")
 def test_a_forked_command_ends_and_prints_as_its_command_line_does(runner: Runner) -> None:
     for command in (cli("version"), cli("verify", "nowhere.md"), Command(HOOK)):
         start = Start(command, "{}", runner.place.projects[0], is_forked=True)
         forked = runner.start(start)
         assert forked == runner.start(replace(start, is_forked=False)), command
-
-
-@pytest.mark.requirement("X6")
-def test_a_forked_process_is_killed_at_each_of_its_system_calls_in_turn(runner: Runner) -> None:
-    if not injection.strace():
-        pytest.skip("NO STRACE: faults at single system calls are not tested")
-    folder = runner.place.projects[0]
-    ended = [
-        runner.run("version", cli("version"), fault=fault, cwd=folder)
-        for fault in (KILLED_AT_CALL, KILLED_AT_CALL)
-    ]
-    assert [one.was_killed for one in ended] == [False, True]
-    assert len(runner.hit["version"]) == 1
-
-
-@pytest.mark.requirement("X6")
-def test_a_process_can_be_shown_another_time(runner: Runner) -> None:
-    if not faketime():
-        pytest.skip("NO LIBFAKETIME: clocks that jump are not tested")
-    payload = json.dumps(
-        {
-            "hook_event_name": "SubagentStart",
-            "session_id": "s1",
-            "agent_id": "a1",
-            "agent_type": "reviewer",
-        }
-    )
-    runner.run("hook", Command(HOOK), payload, fault=CLOCK, cwd=runner.place.projects[0])
-    [line] = spool.lines(places.window("s1"))
-    assert abs(line.ms / 1000 - time.time()) > 60
 
 
 def _heard(place: Place, *numbers: int) -> EventListener:
@@ -399,11 +239,3 @@ def test_hooks_whose_package_is_replaced_meanwhile_end_with_0(place: Place) -> N
         ended = [runner.run("hook", command, "{}", fault=ALONE, cwd=folder) for _ in range(6)]
     assert [one.code for one in ended] == [0] * 6
     assert [one.out for one in ended] == [""] * 6
-
-
-def test_the_table_is_put_between_its_marks_and_replaces_the_one_before(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{table.BEGIN}\n{table.END}\nafter\n")
-    table.write(page, ["| one |"])
-    table.write(page, ["| two |"])
-    assert page.read_text() == f"before\n{table.BEGIN}\n\n| two |\n\n{table.END}\nafter\n"

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from audit import licences, lock, page, sbom, vulnerabilities, wheel
+from audit import licences, lock, page, vulnerabilities, wheel
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = lock.read(ROOT / "requirements.lock")
@@ -110,41 +110,6 @@ def test_the_page_lists_everything_that_users_install() -> None:
 @pytest.mark.parametrize("name", lock.at_run_time(PACKAGES))
 def test_the_licence_of_what_users_install_is_known_and_no_strong_copyleft(name: str) -> None:
     assert licences.problem(name) == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "is_strong"),
-    [
-        ("GPL-3.0-or-later", True),
-        ("AGPL-3.0", True),
-        ("GNU General Public License v3", True),
-        ("LGPL-3.0-only", False),
-        ("MIT", False),
-    ],
-)
-def test_strong_copyleft_is_told_from_weak(words: str, is_strong: bool) -> None:
-    assert bool(licences.COPYLEFT.search(words)) is is_strong
-
-
-def test_the_list_of_parts_leaves_out_what_developers_use() -> None:
-    def part(name: str) -> dict[str, str]:
-        return {"name": name, "bom-ref": name, "type": "library"}
-
-    whole = {
-        "metadata": {"component": {"bom-ref": "root"}},
-        "components": [part("Click"), part("pytest"), part("typing_extensions")],
-        "dependencies": [
-            {"ref": "root", "dependsOn": ["Click", "pytest"]},
-            {"ref": "Click", "dependsOn": ["typing_extensions"]},
-            {"ref": "pytest"},
-        ],
-    }
-    found = sbom.only(whole, ["click", "typing-extensions"])
-    assert [one["name"] for one in found["components"]] == ["Click", "typing_extensions"]
-    assert found["dependencies"] == [
-        {"ref": "root", "dependsOn": ["Click"]},
-        {"ref": "Click", "dependsOn": ["typing_extensions"]},
-    ]
 
 
 @pytest.mark.slow

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from benchmarks.endurance.facts import Fact, pools
 from benchmarks.endurance.failures import command_of, failing_output
-from benchmarks.endurance.installation import files_of
-from benchmarks.endurance.long_session import differences
-from benchmarks.endurance.measure import Result
 from benchmarks.endurance.score import knows, lines_of, open_line, plain
 from benchmarks.endurance.story import tell
 
@@ -31,46 +25,6 @@ def _lines(text: str) -> list[tuple[str, str]]:
 def test_the_same_seed_tells_the_same_story_and_another_seed_another(seed: int) -> None:
     assert tell(seed, WINDOWS) == tell(seed, WINDOWS)
     assert tell(seed, WINDOWS).windows != tell(seed + 1, WINDOWS).windows
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_window_has_some_ten_facts_and_some_two_dozen_answers(seed: int) -> None:
-    story = tell(seed, WINDOWS)
-    assert 95 <= len(story.facts) <= 110
-    answers = [sum(1 + len(turn.steps) for turn in window.turns) for window in story.windows]
-    assert min(answers) >= 15
-    assert max(answers) <= 36
-
-
-def test_a_story_of_twenty_windows_has_something_in_flight_in_each_of_them() -> None:
-    story = tell(1, 20, closed_by_hand={3, 7})
-    flying = [fact.name for fact in story.facts if fact.pool == "in_flight"]
-    assert len({*flying}) == 20
-    by_hand = [number for number, one in enumerate(story.windows, 1) if one.is_closed_by_hand]
-    assert by_hand == [3, 7]
-    assert all(story.windows[number - 1].next_prompt for number in by_hand)
-
-
-def test_a_file_that_only_one_home_holds_or_holds_otherwise_is_a_difference() -> None:
-    ours = Result(1, "Holdfast", home={"a": "1", "b": "2", "c": "3"})
-    assert differences(ours, Result(1, "client alone", home={"a": "1", "b": "9"})) == ["b", "c"]
-
-
-def test_ids_times_and_counts_of_the_client_are_no_difference_and_words_are(tmp_path: Path) -> None:
-    def held(name: str, value: dict[str, object]) -> dict[str, str]:
-        home = tmp_path / name
-        home.mkdir()
-        (home / ".claude.json").write_text(json.dumps({**value, "path": str(home)}))
-        return files_of(home, home)
-
-    one = held("one", {"startups": 3, "at": "2026-11-17T02:57:41.013Z", "hooks": "a"})
-    assert one == held("two", {"startups": 9, "at": "2026-11-18T05:00:00.000Z", "hooks": "a"})
-    assert one != held("three", {"startups": 3, "at": "2026-11-17T02:57:41.013Z", "hooks": "b"})
-
-
-def test_no_two_failures_share_a_command() -> None:
-    commands = [command_of(about) for about in pools()["failure"]]
-    assert len(set(commands)) == len(commands)
 
 
 def test_a_failing_command_prints_what_identifies_it() -> None:

@@ -57,34 +57,6 @@ def test_every_page_is_drawn_and_accessible(machine: Any, visit: Begin, theme: s
     _look_at(visit(server, color_scheme=theme), *PAGES)
 
 
-POSIX_LANGUAGE = (
-    "Object.defineProperty(Navigator.prototype, 'language', {get: () => 'en-US@posix'})"
-)
-
-
-@pytest.mark.nightly
-def test_the_chart_is_drawn_in_a_browser_started_with_lang_c(machine: Any, visit: Begin) -> None:
-    server, _ = machine
-    reader = visit(server, logged_in=False)
-    # Set in the page: which tag LANG=C gives depends on the build of Chromium.
-    reader.page.add_init_script(POSIX_LANGUAGE)
-    reader.log_in()
-    reader.go("session/tide-session")
-    reader.see("Fill over time")
-    reader.page.locator(".uplot canvas").first.wait_for()
-
-
-@pytest.mark.nightly
-def test_a_task_list_is_shown_without_waves(machine: Any, visit: Begin) -> None:
-    server, _ = machine
-    reader = visit(server)
-    reader.go("work")
-    reader.see("read the gauge file")
-    tree = reader.page.get_by_role("treegrid", name="Tasks and agents")
-    assert tree.get_by_role("button", name="Tasks").count() == 1
-    assert "wave" not in reader.page.get_by_role("main").inner_text().lower()
-
-
 @pytest.mark.requirement("U5")
 def test_a_login_link_is_good_once_and_leaves_the_address(machine: Any, visit: Begin) -> None:
     server, _ = machine
@@ -208,42 +180,6 @@ def test_a_whole_word_can_be_typed_into_each_filter(machine: Any, visit: Begin, 
     reader.page.keyboard.type("_tokens", delay=30)
     assert box.input_value() == "brief_tokens"
     assert "brief_tokens" in reader.page.url
-
-
-@pytest.mark.nightly
-@pytest.mark.requirement("U5")
-def test_a_question_can_be_typed_on_while_its_results_come(machine: Any, visit: Begin) -> None:
-    server, _ = machine
-    reader = visit(server)
-    page = reader.page
-    reader.go("search")
-    page.locator("[data-filter]:focus").wait_for()
-    page.keyboard.press("/")
-    page.keyboard.type("gauge")
-    reader.see("best first")
-    page.keyboard.type(" archive")
-    box = page.locator("[data-filter]")
-    assert box.input_value() == "gauge archive"
-    reader.go("search?q=legend")  # a link to another question
-    page.wait_for_function("() => document.querySelector('[data-filter]').value === 'legend'")
-
-
-@pytest.mark.nightly
-@pytest.mark.requirement("U5")
-def test_examples_of_questions_are_answered_and_a_question_is_cleared(
-    machine: Any, visit: Begin
-) -> None:
-    server, _ = machine
-    reader = visit(server)
-    page = reader.page
-    reader.go("search?mode=words")  # by meaning, something is always near
-    reader.see("For example")
-    page.get_by_role("button", name="Explain the build").click()
-    page.get_by_role("option").filter(has_text="Explain the build").first.wait_for()
-    page.locator("[data-filter]").fill("zzqx wqzzy")
-    reader.see("Nothing was found")
-    page.get_by_role("button", name="Clear the question").click()
-    reader.see("Search everything that was said")
 
 
 @pytest.mark.nightly

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -100,31 +99,6 @@ def test_two_hundred_windows_are_folded_into_groups(tmp_path: Path, visit: Begin
 
 
 @pytest.mark.requirement("U5")
-def test_checkpoints_of_one_second_in_two_projects_are_two_rows(
-    tmp_path: Path, visit: Begin
-) -> None:
-    from holdfast.checkpoint import write
-    from tests.checkpoint.documents import a_document
-    from tests.dashboard.machine import crowd
-
-    with at_home(tmp_path):
-        crowd(tmp_path, 2)
-        for number in (0, 1):
-            (tmp_path / f"p{number}").mkdir(exist_ok=True)
-            words, session = f"a.py - change {number}", f"crowd-{number:03d}"
-            write.keep(a_document(tmp_path / f"p{number}", words, session_id=session))
-    with serving(tmp_path) as server:
-        reader = visit(server)
-        reader.page.get_by_text("checkpoint saved").nth(1).wait_for()
-        reader.go("checkpoints")
-        rows = reader.page.get_by_role("listbox", name="Checkpoints").get_by_role("option")
-        change = reader.page.locator(".line.add").filter(has_text="a.py - change")
-        first = change.text_content() or ""
-        rows.nth(1).click()
-        change.filter(has_not_text=first.strip()[-8:]).wait_for()
-
-
-@pytest.mark.requirement("U5")
 def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
     tmp_path: Path, visit: Begin
 ) -> None:
@@ -190,38 +164,3 @@ def test_a_session_whose_transcript_is_gone_still_shows_what_was_asked(
         turns.get_by_text(RULE).wait_for()
         turns.get_by_text("Now draw the tables").click()
         assert turns.locator("[aria-expanded=true]").count() == 1
-
-
-@pytest.mark.requirement("U5")
-def test_a_long_address_stays_in_the_rail_dates_are_told_and_an_item_shows_its_line(
-    tmp_path: Path, visit: Begin
-) -> None:
-    from tests.builders import EDGE
-    from tests.dashboard.machine import SUMMARY, LiveSession, fill
-
-    with at_home(tmp_path):
-        fill(tmp_path)
-        folder = tmp_path / ".claude" / "projects" / "-link"
-        long = LiveSession(folder, "link-session", str(tmp_path / "link"))
-        long.prompt("https://example.com/" + "tides" * 80)
-        long.reaches(int(EDGE * 0.985), 3)
-        old = LiveSession(folder, "old-session", str(tmp_path / "link"), 9 * 24 * 60)
-        old.prompt("Draw the tide tables")
-        old.call()
-        old.compacts_into(SUMMARY)
-    with serving(tmp_path) as server:
-        reader = visit(server, viewport={"width": 1440, "height": 420})
-        dates = reader.page.get_by_label("Latest", exact=True).locator("time")
-        dates.filter(has_text=re.compile(r"^\d+ \w+ \d\d:\d\d$")).first.wait_for()
-        needs = reader.page.get_by_label("Needs you", exact=True)
-        need = needs.locator("strong").filter(has_text="example.com")
-        need.wait_for()
-        box = need.bounding_box()
-        assert box is not None and box["height"] <= 41 and box["x"] + box["width"] <= 1440
-        reader.go("compaction/tide-session/1")
-        item = reader.page.get_by_role("option").filter(has_text=re.compile(r"line \d")).last
-        item.click()
-        line = reader.page.locator(".brief-line.chosen")
-        line.wait_for()
-        box = line.bounding_box()
-        assert box is not None and box["y"] >= 48 and box["y"] + box["height"] <= 420 - 26

@@ -92,16 +92,6 @@ def test_the_log_is_told_in_words_and_narrowed_by_level(afternoon: Any, visit: B
 
 
 @pytest.mark.requirement("U5")
-def test_no_total_is_cut_off_on_a_small_screen(afternoon: Any, visit: Begin) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-    reader.page.set_viewport_size({"width": 1280, "height": 800})
-    totals = reader.page.locator("dl.totals")
-    totals.get_by_text("checkpoints, ").wait_for()
-    assert totals.evaluate("of => of.scrollWidth <= of.clientWidth")
-
-
-@pytest.mark.requirement("U5")
 def test_a_project_narrows_every_page_and_stays(afternoon: Any, visit: Begin) -> None:
     server, _ = afternoon
     reader = visit(server)
@@ -112,26 +102,6 @@ def test_a_project_narrows_every_page_and_stays(afternoon: Any, visit: Begin) ->
     reader.page.get_by_role("link", name="Sessions").click()
     reader.see("Find out why staging")
     assert reader.page.get_by_text("Move berth pricing").count() == 0
-
-
-@pytest.mark.requirement("U5")
-def test_every_page_shows_when_the_last_checkpoint_was_saved(afternoon: Any, visit: Begin) -> None:
-    """A later look found nothing new: that is not a later checkpoint."""
-    server, sessions = afternoon
-    reader = visit(server)
-    row = reader.page.locator("tr[data-row]").filter(has_text="Rewrite the invoice matcher")
-    on_overview = row.locator(".checkpoint time").get_attribute("title")
-    reader.go(f"session/{sessions['ledger']}")
-    on_session = reader.page.locator(".facts time").get_attribute("title")
-    assert on_overview == on_session
-
-
-@pytest.mark.requirement("U5")
-def test_the_copied_command_names_the_project(afternoon: Any, visit: Begin) -> None:
-    server, sessions = afternoon
-    reader = visit(server)
-    reader.go(f"checkpoints?session={sessions['atlas']}")
-    reader.page.locator('button[title*="/atlas\' --load"]').wait_for()
 
 
 def _idle_for_18_minutes(route: Any) -> None:
@@ -174,134 +144,6 @@ def test_a_session_has_one_name_on_every_page(afternoon: Any, visit: Begin) -> N
         reader.page.locator("main, header").get_by_text(FIRST).first.wait_for()
     reader.see("Asked last")
     reader.page.get_by_role("button", name="Copy resume command").wait_for()
-
-
-@pytest.mark.requirement("U5")
-def test_checkpoints_of_all_sessions_say_whose_they_are(afternoon: Any, visit: Begin) -> None:
-    server, sessions = afternoon
-    reader = visit(server)
-    reader.go("checkpoints")
-    row = reader.page.get_by_role("option").filter(has_text=sessions["atlas"][:8]).first
-    row.get_by_text("atlas", exact=True).wait_for()
-    row.click()
-    shown = reader.page.locator(".pair .mono").first.inner_text()
-    assert re.match(r"\d{4}-\d\d-\d\d-\d{6}(-\d+)?(?! UTC)", shown), shown
-
-
-@pytest.mark.requirement("U5")
-def test_a_list_of_checkpoints_that_is_cut_says_so_and_goes_on(
-    afternoon: Any, visit: Begin
-) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-
-    def many(route: Any) -> None:
-        same = route.request.url.replace("offset=100", "offset=0")
-        route.fulfill(json={**route.fetch(url=same).json(), "total": 240})
-
-    reader.page.route("**/api/checkpoints?*limit=100*", many)
-    reader.go("checkpoints")
-    reader.see("of 240")
-    reader.page.get_by_role("button", name="older", exact=True).click()
-    reader.see("101 to")
-    reader.page.unroute_all(behavior="wait")
-
-
-@pytest.mark.requirement("U5")
-def test_notices_of_the_watcher_are_shown_when_asked_for(afternoon: Any, visit: Begin) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-    reader.go("messages")
-    board = reader.page.locator("main ol > li")
-    board.filter(has_text="match_key may be null").get_by_text("not delivered yet").wait_for()
-    assert board.filter(has_text="checkpoint saved").count() == 0
-    reader.page.get_by_role("button", name="Show notices of the watcher").click()
-    board.filter(has_text="checkpoint saved").first.wait_for()
-    board.filter(has_text=re.compile(r"\d{6}(-\d+)? is saved")).first.wait_for()
-
-
-@pytest.mark.requirement("U5")
-def test_a_message_without_a_text_is_shown_by_its_fields(afternoon: Any, visit: Begin) -> None:
-    server, _ = afternoon
-    content = {"files_changed": 3, "result": "all gauges read"}
-    message = {"from_agent": "counter", "topic": "workflow.progress", "content": content}
-    assert server.post("/api/messages", message).status == 201
-    reader = visit(server)
-    reader.go("messages")
-    reader.see("files changed: 3")
-    reader.see("result: all gauges read")
-
-
-@pytest.mark.requirement("U5")
-def test_totals_are_those_of_the_chosen_project(afternoon: Any, visit: Begin) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-    label = reader.page.get_by_text("compactions today", exact=True)
-    tile = reader.page.locator("dl.totals > div").filter(has=label).locator("dd")
-    tile.get_by_text("2", exact=True).wait_for()
-    latest = reader.page.get_by_role("region", name="Latest")
-    latest.get_by_text("zone red").first.wait_for()
-    reader.page.locator("nav select").select_option(label="orchard")
-    tile.get_by_text("0", exact=True).wait_for()
-    latest.get_by_text("Nothing has happened yet").wait_for()
-
-
-@pytest.mark.requirement("U5")
-def test_the_log_has_a_button_for_the_audit_and_begins_with_the_newest(
-    afternoon: Any, visit: Begin
-) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-    reader.go("log")
-    reader.page.get_by_role("button", name="audit", exact=True).click()
-    levels = reader.page.locator("td.level")
-    reader.page.wait_for_function(
-        "() => [...document.querySelectorAll('td.level')].every(one => one.innerText === 'audit')"
-    )
-    assert levels.count() > 2
-    first, last = (reader.page.locator("td.words").nth(at) for at in (0, -1))
-    assert "86.4%" in first.inner_text()
-    assert "76.0%" in last.inner_text()
-
-
-@pytest.mark.requirement("U5")
-def test_every_kind_can_be_searched_for(afternoon: Any, visit: Begin) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-    reader.go("search?q=tile+renderer+memory&mode=words")
-    with reader.page.expect_request("**/api/search?*kind=decision*"):
-        reader.page.get_by_role("button", name="decision").click()
-    hits = reader.page.get_by_role("listbox", name="Results").get_by_role("option")
-    empty = reader.page.get_by_text("Nothing was found")
-    hits.or_(empty).first.wait_for()
-    assert all(hit.startswith("decision") for hit in hits.all_inner_texts())
-
-
-@pytest.mark.requirement("U5")
-def test_the_meaning_of_a_setting_is_shown_whole(afternoon: Any, visit: Begin) -> None:
-    server, _ = afternoon
-    reader = visit(server)
-    reader.go("settings")
-    reader.see("yours: 0.7")
-    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
-    assert reader.page.locator("td.meaning").evaluate_all(cut) == []
-
-
-@pytest.mark.requirement("U5")
-def test_a_phone_shows_the_project_the_checkpoints_and_the_names_of_lanes(
-    afternoon: Any, visit: Begin
-) -> None:
-    server, sessions = afternoon
-    reader = visit(server, viewport={"width": 390, "height": 844})
-    page = reader.page
-    card = page.locator("tr[data-row]").filter(has_text="Move berth pricing")
-    card.locator(".narrow-line").get_by_text("checkpoint").wait_for()
-    page.locator("header").get_by_role("combobox", name="Project").select_option(label="orchard")
-    card.wait_for(state="detached")
-    reader.go(f"session/{sessions['atlas']}")
-    for name in ("Compactions", "Checkpoints", "Alerts"):
-        page.locator(".lane text").get_by_text(name, exact=True).wait_for()
-    page.locator(".names").get_by_text("limit").wait_for()
 
 
 @pytest.mark.requirement("U5")

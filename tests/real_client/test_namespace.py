@@ -54,8 +54,3 @@ def test_the_confined_program_cannot_reach_a_listener_outside(tmp_path: Path) ->
             f"print(s.connect_ex(('127.0.0.1', {port})) != 0)"
         )
         assert _run(tmp_path, code) == "True"
-
-
-def test_the_confined_program_has_no_way_out(tmp_path: Path) -> None:
-    code = "print(len(open('/proc/net/route').read().splitlines()) - 1)"
-    assert _run(tmp_path, code) == "0"
