@@ -13,7 +13,7 @@ from holdfast.transcript.entries import Boundary, Result
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.window import history
-from holdfast.window.replay import Replay, ReplayedCompaction, Replayer
+from holdfast.window.replay import Replay, Replayer
 from holdfast.wire import result_size, tail
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -102,10 +102,6 @@ def _alerts(replays: list[Replay]) -> dict[str, Any]:
         "sessions without a compaction": len(calm),
         "of them heard anything": _share(replay.is_delivered for replay in calm),
     }
-
-
-def _ahead(hit: ReplayedCompaction, level: str) -> int:
-    return hit.ops_ahead.get(level, 0)
 
 
 def _share(facts: Iterator[bool]) -> float:

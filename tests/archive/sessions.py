@@ -41,7 +41,3 @@ def aged(path: Path, days_old: float) -> Path:
 
 def archived_text(path: Path) -> str:
     return gzip.decompress(Path(transcripts.copy_of(str(path))).read_bytes()).decode()
-
-
-def deleted_by_client(path: Path) -> None:
-    path.unlink()

@@ -51,12 +51,3 @@ def written(project: Path, session: str, lines: list[dict[str, Any]]) -> Path:
     path = folder / f"{session}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
-
-
-def a_memory(project: Path, name: str, text: str, description: str = "") -> Path:
-    folder = Path(locations.client_folder(str(project))) / "memory"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.md"
-    head = f"---\nname: {name}\ndescription: {description}\ntype: project\n---\n"
-    path.write_text(head + text, encoding="utf-8")
-    return path

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.plan.estimate import TaskEstimate
-from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
 from tests.builders import an_answer
@@ -18,10 +17,6 @@ def a_task(name: str = "one", **given: Any) -> PlanTask:
 
 def a_plan(*tasks: PlanTask) -> TaskPlan:
     return TaskPlan("a plan", tasks)
-
-
-def a_room(tokens: int = 100_000, now: int | None = None, specs: int = 3) -> PlanRoom:
-    return PlanRoom(tokens if now is None else now, tokens, 2 * tokens, specs, "a test", here=True)
 
 
 def a_piece(name: str = "one", tokens: int = 1000, **given: Any) -> TaskPiece:
