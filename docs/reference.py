@@ -71,7 +71,8 @@ def commands() -> Iterator[str]:
             yield from _named_command(name)
     yield "## Commands that are not listed"
     for name in sorted({*OTHERS} - {*listed}):
-        yield f"`holdfast {name}`: {_flat(_find(name)[0].help)}".partition(" \b")[0]
+        first, _, _ = (_find(name)[0].help or "").partition("\n\n")
+        yield f"`holdfast {name}`: {_flat(first)}"
 
 
 def agents() -> Iterator[str]:
@@ -137,8 +138,11 @@ def _option(option: click.Option, context: click.Context) -> str:
     if isinstance(option.type, (click.IntRange, click.FloatRange)):
         notes += [_range(option.type.min or 0, option.type.max)]
     meaning = _flat(option.help).removesuffix(".")
-    end = f" ({'; '.join(notes)})." if notes else "."
-    return f"- `{names}{value}`: {meaning}{end}"
+    if notes and meaning.endswith(")"):
+        meaning = f"{meaning[:-1]}; {'; '.join(notes)})"
+    elif notes:
+        meaning = f"{meaning} ({'; '.join(notes)})"
+    return f"- `{names}{value}`: {meaning}."
 
 
 def _range(low: float, high: float | None) -> str:

@@ -44,7 +44,9 @@ PASSAGE_CHARS = 240
     help="Size of the brief (default: the setting brief_tokens).",
 )
 @click.option(
-    "--role", type=click.Choice(ROLES), help="Whose point of view (default: by the agent's type)."
+    "--role",
+    type=click.Choice(ROLES),
+    help="For a reader in this role (default: by the agent's type).",
 )
 @click.option("--explain", is_flag=True, help="Show why each line is there, and its source.")
 @AS_JSON

@@ -35,10 +35,10 @@ from holdfast.wire.errors import HoldfastError
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Save it in this folder's project.",
 )
-@click.option("--what", multiple=True, help="A line of the session's model: what was done.")
-@click.option("--why", multiple=True, help="The same: why.")
-@click.option("--decided", multiple=True, help="The same: what was decided.")
-@click.option("--next", multiple=True, help="The same: what is next.")
+@click.option("--what", multiple=True, help="Add a line of the model: what was done.")
+@click.option("--why", multiple=True, help="Add why.")
+@click.option("--decided", multiple=True, help="Add what was decided.")
+@click.option("--next", multiple=True, help="Add what is next.")
 @AS_JSON
 def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple[str, ...]) -> None:
     """Save a session now.

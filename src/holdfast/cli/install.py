@@ -54,14 +54,14 @@ _OPTIONS = (
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=".",
-        help="The project, for --scope project and local.  [default: this folder]",
+        help="The project, for --scope project and local (default: this folder).",
     ),
     click.option(
         "--agent",
         type=click.Choice([known.name for known in agents.AGENTS if known.can_install]),
         default=agents.AGENTS[0].name,
         show_default=True,
-        help="Whose hooks; those of others than Claude Code are for all your projects.",
+        help="The agent whose hooks these are; Codex has them for all your projects only.",
     ),
     click.option("--yes", is_flag=True, help="Do not ask."),
     click.option("--dry-run", is_flag=True, help="Show every line, and change nothing."),
@@ -87,8 +87,8 @@ def _place_options(command: Command) -> Command:
     help=f"Archive tool outputs longer than CHARS ({ARCHIVE_CHARS:,}) and show the model a preview;"
     " 0 turns it off.",
 )
-@click.option("--status-line", is_flag=True, help="Only the status line; a plugin cannot set it.")
-@click.option("--no-mcp", is_flag=True, help="Without the MCP server; removes it if it is there.")
+@click.option("--status-line", is_flag=True, help="Change only the status line; a plugin cannot.")
+@click.option("--no-mcp", is_flag=True, help="Leave out the MCP server, or remove it.")
 def install(
     scope: str,
     project: Path,
@@ -142,7 +142,7 @@ def install(
 @click.option(
     "--checkpoints",
     is_flag=True,
-    help="Instead: list the checkpoint folders in your projects; with --yes, remove them.",
+    help="List the checkpoint folders in your projects instead; with --yes, remove them.",
 )
 def uninstall(
     scope: str, project: Path, agent: str, yes: bool, dry_run: bool, checkpoints: bool

@@ -67,8 +67,8 @@ def list_(as_json: bool) -> None:
 def add(
     name: str, description: str, kind: str | None, body: str | None, source: Path | None
 ) -> None:
-    """Add a topic and its line in MEMORY.md, or change one that Holdfast added. What you do not
-    give of that stays as it is."""
+    """Add a topic and its line in MEMORY.md, or change one that Holdfast added. Options that
+    you leave out change nothing."""
     old = _find_ours(name)
     given = _read_topic(source) if source else old or MemoryTopic("", "", "", "", "")
     text = sys.stdin.read() if body == "-" else given.body if body is None else body

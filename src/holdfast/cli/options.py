@@ -24,7 +24,7 @@ PROJECT = click.option(
     type=click.Path(path_type=Path),
     help="The project's folder (default: this folder).",
 )
-EVERYWHERE = click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+EVERYWHERE = click.option("--all", "everywhere", is_flag=True, help="List those of every project.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DATABASE = click.option(
     "--database", default="", metavar="URL", help="sqlite:///… or postgresql://…"

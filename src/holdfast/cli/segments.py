@@ -34,7 +34,7 @@ TIERS = {"warm": "saved", "cold": "archived"}  # for people; in JSON the tiers k
 
 
 @click.group(invoke_without_command=True)
-@click.option("--here", is_flag=True, help="Of the session that this runs in, else this folder's.")
+@click.option("--here", is_flag=True, help="List those of this session, else of this folder's.")
 @EVERYWHERE
 @click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics.")
 @AS_JSON
