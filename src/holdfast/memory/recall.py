@@ -140,9 +140,7 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
         shared = {project, *(index.project for index in engines.other_indexes(project, []))}
         if missing := len(sessions.known_projects() - shared):
             told = f"not searched: {counted(missing, 'project')} of this machine"
-            notes.append(
-                f"{told}, not in the team's database; a search with --project DIR adds one"
-            )
+            notes.append(f"{told}, not in the team's database; a search in its folder adds one")
         return
     give_up = time.monotonic() + seconds
     known = (sessions.known_projects() | sync.indexed_projects()) - {project}
