@@ -97,9 +97,8 @@ def test_a_message_is_in_the_next_requests_exactly_once(
 
 @pytest.mark.nightly
 @pytest.mark.requirement("A3", "W5")
-@pytest.mark.parametrize("by", ["its id", "its kind"])
 def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
-    binary: Path, stage: Stage, store: Store, by: str
+    binary: Path, stage: Stage, store: Store
 ) -> None:
     main = [
         ScriptedAnswer("First.", (bash("echo first"),), usage_of(20_000)),
@@ -108,8 +107,7 @@ def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
     ]
     report = [ScriptedAnswer("All is well.", usage=usage_of(24_000)), ScriptedAnswer("I saw it.")]
     acts = Acts(main, agent=[*rounds((21_000, 22_000, 23_000)), *report])
-    kind = TASK["subagent_type"] if by == "its kind" else None
-    told = During(acts, {("agent", 3): lambda asked: _post(store, stage, kind or asked.agent_id)})
+    told = During(acts, {("agent", 3): lambda asked: _post(store, stage, asked.agent_id)})
     trial = perform(binary, stage, told)
     counts = [_heard(request) for request in trial.asked("agent")]
     assert counts == [0, 0, 0, 0, 1]
