@@ -211,7 +211,7 @@ SECTIONS = {
     "api": Section(
         "Requests to the server",
         "Requests to `holdfast serve`, beside a route that does one bare `INSERT` and `COMMIT`.",
-        lambda data: chain(measured("api"), measured("hub")),
+        lambda data: chain(measured("api"), measured("serve")),
         is_long=True,
     ),
     "dashboard": Section(
