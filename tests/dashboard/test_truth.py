@@ -6,7 +6,10 @@ The page shows fields of the interface as they are; what is compared here is wha
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,10 @@ from holdfast.cli.main import holdfast_command
 from holdfast.events import history
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
+from holdfast.watcher.loop import take_lock
+from tests.api.live import a_url
 from tests.builders import EDGE
+from tests.dashboard.conftest import at_home, serving
 from tests.dashboard.machine import LiveSession, fill
 
 pytestmark = pytest.mark.slow
@@ -122,3 +128,29 @@ def test_calls_messages_and_costs_agree_with_the_transcript(
     names = ("input", "output", "cache_read", "cache_written")
     cost = {one["id"]: one for one in page("/api/usage")["sessions"]}[session.session]
     assert row["tokens"] == sum(cost[name] for name in names) == used  # 16
+
+
+@pytest.mark.requirement("U5", "S2")
+def test_ten_readers_at_once_are_told_what_one_is_told(tmp_path: Path) -> None:
+    """Everything is in the database before the server starts, and nobody watches: nothing changes
+    while they read."""
+    with at_home(tmp_path):
+        session = fill(tmp_path)
+        with closing(Store.open(a_url(tmp_path / ".holdfast" / "holdfast.db"))) as store:
+            sync(store)
+        history.update()
+        watcher = take_lock("alone", 0)
+        assert watcher is not None
+    name = session.session
+    paths = [
+        *(f"/api/sessions/{name}/{what}" for what in ("turns", "readings", "state")),
+        *(f"/api/compactions/{name}/1", "/api/compactions", "/api/usage", "/api/history/sessions"),
+    ]
+    with serving(tmp_path) as server:
+        alone = {path: server.get(path).body for path in paths}
+        assert json.loads(alone[paths[1]])["used_tokens"][-1] == sum(_usages(session)[-1].values())
+        with ThreadPoolExecutor(10) as readers:
+            asked = [path for _ in range(10) for path in paths]
+            told = list(readers.map(lambda path: (path, server.get(path).body), asked))
+    assert [path for path, body in told if body != alone[path]] == []
+    os.close(watcher)

@@ -37,9 +37,45 @@ TABLE = """# Release 2
 | Port the readers | Bo | 3 |
 | Delete the old tables | Ana | 1 |
 """
+DESIGN = """# Design of the search
+
+## Problem
+
+Search is slow because every query reads all files.
+
+## Goals
+
+An index that is written when a file is saved.
+
+## How
+
+We write `index.py`. Queries in `query.py` use it. The old scan goes.
+
+## Open questions
+
+None.
+"""
+NUMBERED = """Migration
+
+1) first we copy the users
+   - with their avatars
+2) then the orders
+3) at the end the old server is switched off
+"""
+NESTED = """# Shop
+
+- Cart
+  - totals are wrong with coupons
+  - the badge shows yesterday's number
+- Docs
+  - nobody knows how coupons work
+"""
 PLANS = {
     "letter.md": (LETTER, ("Measure the tide", "Draw the chart", "Convert the log to metres")),
     "release.md": (TABLE, ("Freeze the schema", "Port the readers", "Delete the old tables")),
+    "design.md": (DESIGN, ("Write the index", "Query the index", "Remove the old scan")),
+    "migration.txt": (NUMBERED, ("Copy the users", "Copy the orders", "Stop the old server")),
+    "shop.md": (NESTED, ("Fix the totals", "Fix the badge", "Explain coupons")),
 }
 QUOTED = re.compile(r"`(\S*holdfast plan)(?: [^`]*)?`")
 FORM = re.compile(r"^ *```\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
