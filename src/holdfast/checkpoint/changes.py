@@ -9,13 +9,7 @@ import msgspec
 
 from holdfast.checkpoint.room import MORE, PER_ITEM, size
 from holdfast.record import commands, git, shell
-from holdfast.record.model import (
-    FileUse,
-    Place,
-    PrintedCommit,
-    Record,
-    describe_unread,
-)
+from holdfast.record.model import FileUse, Place, PrintedCommit, Record, describe_unread
 from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.text.fence import code, flat, plain_name, quoted
 from holdfast.text.numbers import counted

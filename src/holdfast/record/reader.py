@@ -5,27 +5,13 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from holdfast.record import (
-    agents,
-    calls,
-    files,
-    plans,
-    secrets,
-    turns,
-)
+from holdfast.record import agents, calls, files, plans, secrets, turns
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
-from holdfast.transcript.blocks import (
-    Image,
-    Malformed,
-    Text,
-    ToolResult,
-    ToolUse,
-    without_blanks,
-)
+from holdfast.transcript.blocks import Image, Malformed, Text, ToolResult, ToolUse, without_blanks
 from holdfast.transcript.entries import (
     Answer,
     Attachment,

@@ -16,14 +16,7 @@ import msgspec
 from holdfast.record.calls import answers
 from holdfast.record.model import Record
 from holdfast.record.user_input import words_of
-from holdfast.redact.find import (
-    BETWEEN,
-    PASSES,
-    find,
-    redact,
-    replace_findings,
-    which_are_clean,
-)
+from holdfast.redact.find import BETWEEN, PASSES, find, redact, replace_findings, which_are_clean
 from holdfast.redact.finding import REDACTED
 from holdfast.redact.hidden import visible
 from holdfast.redact.value import looks_random

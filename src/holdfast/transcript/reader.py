@@ -157,11 +157,7 @@ class Reader:
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        start: int = 0,
-        tally: LineTally | None = None,
+        self, path: str | os.PathLike[str], *, start: int = 0, tally: LineTally | None = None
     ) -> None:
         self.path = path
         self.offset = start
@@ -223,10 +219,7 @@ def behind_torn(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
 
 
 def read(
-    path: str | os.PathLike[str],
-    *,
-    start: int = 0,
-    tally: LineTally | None = None,
+    path: str | os.PathLike[str], *, start: int = 0, tally: LineTally | None = None
 ) -> Iterator[Entry]:
     """Every entry from byte `start`, the start of a line, to the end.
 

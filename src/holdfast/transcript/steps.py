@@ -10,15 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from holdfast.transcript.blocks import AnyBlock, ToolResult, Usage
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    Prompt,
-    Result,
-    Summary,
-)
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result, Summary
 
 Follower = Prompt | Result | Attachment
 
