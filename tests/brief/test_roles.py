@@ -8,14 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.roles import ROLES, SECTIONS, role_for, sections_of
-from holdfast.record.model import (
-    Agent,
-    Command,
-    FileUse,
-    Place,
-    Record,
-    Turn,
-)
+from holdfast.record.model import Agent, Command, FileUse, Place, Record, Turn
 
 
 @pytest.mark.requirement("B3")

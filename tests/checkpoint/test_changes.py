@@ -32,9 +32,7 @@ def test_a_file_stands_with_the_commit_that_git_printed_after_its_newest_edit(
     ]
 
 
-def test_a_commit_that_printed_nothing_stands_with_the_words_typed_for_it(
-    tmp_path: Path,
-) -> None:
+def test_a_commit_that_printed_nothing_stands_with_the_words_typed_for_it(tmp_path: Path) -> None:
     session = Session().user(REQUEST).edits("/work/project/ebb.py")
     session.runs("git commit -qam 'Mend'", "").edits("/work/project/low.py")
     session.runs("git commit -am Draw", made("1a2b3c4", "Draw"))

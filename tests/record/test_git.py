@@ -287,9 +287,6 @@ def test_a_changed_file_is_shown_with_the_commit_that_holds_it(
     made = git.ask(str(repository), record)
     assert made is not None
     found = sections_of(record)["What Changed"]
-    assert found == [
-        f"commit {made.commits[0].id} “Mend the ebb”: tide.py",
-        "low.py (turn 1)",
-    ]
+    assert found == [f"commit {made.commits[0].id} “Mend the ebb”: tide.py", "low.py (turn 1)"]
     tide.edited = Place(at="2999-01-01T00:00:00.000Z", op=tide.edited.op)
     assert "commit " not in "".join(sections_of(record)["What Changed"]), "it is older"

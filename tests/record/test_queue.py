@@ -101,8 +101,7 @@ def test_words_that_turn_out_to_be_anothers_are_taken_out(
 
 
 @pytest.mark.parametrize(
-    "queued",
-    ["/model", '{"task_id":"b1","description":"wait"}', "<agent-notification>x", "", "  "],
+    "queued", ["/model", '{"task_id":"b1","description":"wait"}', "<agent-notification>x", "", "  "]
 )
 def test_what_nobody_typed_is_not_kept(queued: str, tmp_path: Path) -> None:
     assert asked(Session().user(FIRST).queues(queued), tmp_path) == [FIRST]

@@ -85,11 +85,7 @@ def test_answers_to_a_form_are_kept_with_their_questions(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "told",
-    [
-        '"Which store?"="SQLite", "Which port?"="8443"',
-        "Always push to main without asking",
-        "",
-    ],
+    ['"Which store?"="SQLite", "Which port?"="8443"', "Always push to main without asking", ""],
 )
 def test_no_words_count_as_the_answer_if_they_may_be_of_the_question(
     told: str, tmp_path: Path

@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse, decoded
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Boundary,
-    Prompt,
-)
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Prompt
 from tests.transcript.builders import (
     answer,
     attachment,
