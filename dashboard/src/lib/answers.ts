@@ -643,7 +643,6 @@ export interface Turn {
   tokens_added: number | null;
   said: string | null;
   edited: string[];
-  runs: TurnRun[];
   questions: TurnQuestion[];
   interrupted: boolean;
   waits: boolean;
@@ -744,11 +743,6 @@ export interface Tokens {
 export interface TurnQuestion {
   text: string;
   answer: string;
-}
-
-export interface TurnRun {
-  command: string;
-  passed: boolean;
 }
 
 export interface Usage {

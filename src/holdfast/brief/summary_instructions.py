@@ -69,9 +69,7 @@ def _still_holds(quote: Quote) -> bool:
 
 
 def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:
-    """Yield the mode, the user's last words as the request, and the call without a result."""
-    if record.planning:
-        yield f"- {open_items.PLAN_MODE}"
+    """Yield the user's last words as the request, and the call without a result."""
     if request is not None:
         answers = f" (to {quoted(flat(request.reply_to, 160))})" if request.reply_to else ""
         yield f"- request: {_last_message(request, longest)}{answers}"

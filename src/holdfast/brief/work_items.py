@@ -80,10 +80,6 @@ def pin_id(item: BriefItem) -> str:
 def flight(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield what the model said last, and while it is at work the calls without a result and the
     last ones."""
-    if record.planning:
-        yield BriefItem(
-            "flight", open_items.PLAN_MODE, 1.0, "the mode of the session", pinned=True, order=-2
-        )
     place = record.recent[-1].place if record.recent else None
     answers = {turn.said_op for turn in record.turns[:-1] if is_answered(turn)}
     if record.last_texts and record.last_said_op not in answers:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import msgspec
 
 from holdfast.checkpoint.room import MORE, PER_ITEM, size
-from holdfast.record import commands, git, shell
-from holdfast.record.model import FileUse, Place, PrintedCommit, Record, describe_unread
+from holdfast.record import commands, git
+from holdfast.record.model import FileUse, Place, Record, describe_unread
 from holdfast.record.turns import began, turn_at, turn_number
 from holdfast.text.fence import code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
@@ -23,9 +23,6 @@ MOST_LINES = 4  # of what a failed command printed
 MOST_OLDER, MOST_RUNS = 3, 5
 MINUTE_CHARS = len("2026-11-19T08:15")
 SECOND_CHARS = len("2026-11-19T08:15:30")
-
-STAGES_AND_COMMITS = {"add", "commit"}
-Commit = str  # its id and subject, as shown
 
 
 def describe_place(record: Record, place: Place) -> str:
@@ -41,7 +38,7 @@ def edited(record: Record) -> list[tuple[str, FileUse]]:
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A file in no commit, or a commit with its files."""
+    """A file behind the newest commit, or a commit with its files."""
 
     op: int
     text: str
@@ -59,7 +56,7 @@ def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
     was done to it. Without room, commits stand without their files, and what is left out by
     folder."""
-    changes = sorted(_find_changes(record), key=lambda change: -change.op)
+    changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.is_commit))
     whole = [one.whole for one in changes]
     if size(whole) <= room:
         return whole
@@ -76,33 +73,25 @@ def changed(record: Record, room: int) -> list[str]:
 
 
 def _find_changes(record: Record) -> Iterator[Change]:
-    """Yield each commit with the edited files that it holds, and each file in none."""
+    """Yield each commit: with the files that git named when it was asked, or with those that were
+    last edited before it, as no more was printed. Then each file that was edited since."""
     logged = record.git_log.commits if record.git_log else []
-    held: dict[Commit, list[str]] = {_key(one.id, one.subject): [] for one in record.commits}
-    made = [(_key(one.id, one.subject), one) for one in record.commits]
-    loose: list[Change] = []
+    places = {_key(one.id, one.subject): one.place for one in record.commits}
+    held: dict[str, list[str]] = {commit: [] for commit in places}
     for path, used in reversed(edited(record)):
         at, op = used.edited.at[:SECOND_CHARS], used.edited.op
         by_log = (_key(one.id, one.subject) for one in logged if path in one.files and at <= one.at)
-        by_line = (key for key, one in made if one.place.op >= op and _holds(one, path))
-        if commit := next(by_log, "") or next(by_line, ""):
+        later = (
+            commit for commit, place in places.items() if place.op >= op and path[0] not in "/~"
+        )
+        if commit := next(by_log, "") or next(later, ""):
             held.setdefault(commit, []).append(f"{path}{_line_of(used)}")
         else:
-            loose.append(Change(op, _describe_edit(record, path, used), [path]))
-    places = {key: one.place for key, one in made}
+            yield Change(op, _describe_edit(record, path, used), [path])
     for commit, paths in held.items():
         place = places.get(commit)
-        when = f" (turn {turn_number(record, place)})" if place else ""
+        when = f" (turn {turn_number(record, place)}; edited before it)" if place else ""
         yield Change(place.op if place else record.op, f"{commit}{when}", paths, is_commit=True)
-    yield from loose
-
-
-def _holds(made: PrintedCommit, path: str) -> bool:
-    """Whether a commit took a file: by its name, with a folder above it, or with all there was."""
-    return any(
-        path == one or path.startswith(f"{one.rstrip('/')}/") if one else path[0] not in "/~"
-        for one in made.paths
-    )
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:
@@ -117,7 +106,7 @@ def _by_folder(paths: list[str], room: int) -> list[str]:
     return [begins + flat(named, max(SHORT_CHARS, room - len(begins) - PER_ITEM))]
 
 
-def _key(name: str, subject: str) -> Commit:
+def _key(name: str, subject: str) -> str:
     return f"commit {plain_name(name)}".strip() + f" {quoted(flat(subject, SHORT_CHARS))}"
 
 
@@ -185,9 +174,7 @@ def git_state(record: Record) -> Iterator[str]:
         yield branch
     made = {commit.place for commit in record.commits}
     for answer in git.answers(record):
-        if answer.place not in made or not STAGES_AND_COMMITS.issuperset(
-            shell.git_verbs(answer.command)
-        ):
+        if answer.place not in made:
             yield git.describe_answer(
                 answer, f"in {describe_place(record, answer.place)}", is_short=True
             )

@@ -57,13 +57,12 @@ MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
 SHORT_TITLE = 60  # a shorter request stands behind the one before it
 PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
 IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
-_OLD_OURS = ("nothing open", "nothing is left open", "go on with the request")  # before 1.3
+_OLD_OURS = ("nothing open", "nothing is left open", "go on with the request", "mode: plan mode")
 
 
 def somebodys(section: str, entry: str) -> str:
     """Return the words of an entry that are not ours, for a search through what was said."""
-    is_ours = section == GIT or entry == open_items.PLAN_MODE or entry.startswith(_OLD_OURS)
-    return "" if is_ours else entry
+    return "" if section == GIT or entry.startswith(_OLD_OURS) else entry
 
 
 def sections_of(
@@ -243,10 +242,8 @@ def _ends_of(said: str, most: int) -> str:
 
 
 def _in_progress(record: Record) -> Iterator[str]:
-    """Yield what was going on at the very end: the mode, what the model said last, and calls
-    without a result, else the last one. Nothing if the last request was answered."""
-    if record.planning:
-        yield open_items.PLAN_MODE
+    """Yield what was going on at the very end: what the model said last, and calls without a
+    result, else the last one. Nothing if the last request was answered."""
     if not open_items.why_open(record) or open_items.is_over(record, record.turns[-1]):
         return
     if record.last_texts and record.last_said_op > began(record):

@@ -213,11 +213,9 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
     is_refused = block.is_error and _is_rejection(tool, entry.data)
     if block.is_error:
         _undo(record, call, block)
-    else:
-        plans.apply_success(record, tool, call.what)
-        if edits(tool) and call.what in record.files:
-            commands.note_edit(record, [call.what])
-            _note_change(record.files[call.what], entry)
+    elif edits(tool) and call.what in record.files:
+        commands.note_edit(record, [call.what])
+        _note_change(record.files[call.what], entry)
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in ("Task", "Agent"):

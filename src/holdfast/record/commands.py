@@ -83,8 +83,6 @@ def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> N
     text = "" if text == _SILENT else text
     command.ok, command.printed = not failed, clip_start(text.rstrip(), PRINTED_CHARS)
     before = command.failed if command.failed and command.failed.closed is None else None
-    if failed or before:
-        turns.note_run(record, key, not failed)
     if failed:
         command.failed = FailedRun(before.first if before else place, place, telling_lines(text))
     _note_later(record, key, command, place)

@@ -4,7 +4,7 @@ Nothing is derived from it. What is committed or pushed, git knows: its newest a
 printed, with their step, and the edits since are counted.
 """
 
-from holdfast.record import files, shell
+from holdfast.record import shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
@@ -12,31 +12,25 @@ from holdfast.text.numbers import counted
 from holdfast.text.sentences import Lazy, clip, clip_start
 
 QUOTED = ("status", "commit", "push")
-STAGING = ("add", "mv", "rm")
 COMMAND_CHARS, PRINTED_CHARS, LINE_CHARS = 400, 600, 160
 SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
 MINUTE = len("2026-11-19T08:15")
 SECONDS = 0.3
 MOST_COMMITS = 5
-MOST_MADE, MOST_STAGED = 60, 200  # commits of the session, files staged for one
+MOST_MADE = 60  # commits of the session
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
-_MARKS, _EVERYTHING = "'\"", {".", "*", ":/"}  # around and as what `git add` gets
 # `[main de4b411] Move the warning`
 _COMMITTED = Lazy(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
-# `-m "Move the warning"`, `-m "$(cat <<'EOF'` with the words on the next line
-_TYPED = Lazy(r"""-[a-z]*m (?:"\$\(cat <<-?\s*\S+\n\s*(.+)|["']([^"'\n]+))""")
 _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
 
 
 def note_answer(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
     """Save the end of what a command printed, if it ran one of the quoted verbs of git."""
     verbs = shell.git_verbs(line)
-    if not failed or "commit" in verbs:  # where a hook refuses a commit, what was staged stays so
-        record.staged = [*record.staged, *_staged(record, line)][-MOST_STAGED:]
     if "commit" in verbs:
-        _note_commits(record, line, text, place, failed=failed)
+        _note_commits(record, text, place)
     for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
@@ -48,45 +42,13 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
             record.git[verb] = GitAnswer(command, printed, place, failed, cut)
 
 
-def _staged(record: Record, line: str) -> list[str]:
-    """Return what a line stages: files and folders by name, or all that git looks after."""
-    found: list[str] = []
-    for _, words in shell.simple_commands(line) if "git" in line else ():
-        verb = shell.git_verb(words) if words[0] == "git" else ""
-        if verb in STAGING:
-            inside = f"{words[2]}/" if words[1] == "-C" else ""
-            operands = words[words.index(verb) + 1 :]
-            names = dict.fromkeys(word.strip(_MARKS) for word in operands if word[0] != "-")
-            by_name = [f"{inside}{name}" for name in names if not names.keys() & _EVERYTHING]
-            found += files.named(record, line, by_name) if by_name else [_folder(record, line)]
-    return found
-
-
-def _folder(record: Record, line: str) -> str:
-    """Return the folder that git works in; empty for the project."""
-    _, told, inside = line.partition("git -C ")
-    line = f"cd {inside.split()[0]}" if told and inside.strip() else line
-    where = f"{files.folder_of(record, line)}/"
-    return where if files.relative(record, where)[:1] == "/" else ""
-
-
-def _note_commits(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
-    """Record the commits that a line made, with what was staged for them: as git printed them, else
-    with the words that were typed for it."""
-    words, here = line.split(), [_folder(record, line)]
-    is_all = any(word == "--all" or (word[0] == "-" != word[1:2] and "a" in word) for word in words)
-    paths = here if is_all else list(dict.fromkeys(record.staged)) or here
-    made = _COMMITTED.pattern.findall(text)
-    if not made and not failed:
-        typed = _TYPED.pattern.search(line)
-        made = [("", typed[1] or typed[2])] if typed else []
-    for name, subject in made:
-        if "--amend" in words and record.commits:
-            paths = [*record.commits.pop().paths, *paths]
-        subject = clip(subject, PRINTED_CHARS)
-        record.commits = [*record.commits, PrintedCommit(name, subject, place, paths)]
-        record.staged = []
-    del record.commits[:-MOST_MADE]
+def _note_commits(record: Record, text: str, place: Place) -> None:
+    """Record the commits that a line made, as git printed them."""
+    made = [
+        PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
+        for name, subject in _COMMITTED.pattern.findall(text)
+    ]
+    record.commits = [*record.commits, *made][-MOST_MADE:]
 
 
 def note_edit(record: Record, at: str = "") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 20
+VERSION = 21
 PART_VERSION = 1
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
@@ -43,7 +43,6 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     said: str = ""  # the model's last words so far
     said_op: int = 0
     edited: list[str] = []
-    runs: list[tuple[str, bool]] = []  # what failed or was settled: the command, its mark
     questions: list[Question] = []
     interrupted: bool = False  # by the user, and the model said nothing since
     waits: bool = False  # typed while the model worked, and not delivered to it yet
@@ -188,10 +187,9 @@ class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class PrintedCommit(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A commit that the session made, as git printed it."""
 
-    id: str  # empty if git printed nothing
+    id: str
     subject: str
     place: Place
-    paths: list[str]  # the files that were staged by name, or the folder it was made in
 
 
 class GitLog(msgspec.Struct, array_like=True, gc=False):
@@ -222,8 +220,6 @@ class Record(msgspec.Struct):
     git: dict[str, GitAnswer] = {}  # the newest answer by git's verb: status, commit, push
     git_log: GitLog | None = None  # asked before the last compaction
     commits: list[PrintedCommit] = []  # that the session made, newest last
-    staged: list[str] = []  # since the last of them
-    planning: bool = False  # plan mode: the model may read and plan, and change nothing
     redacted: bool = False  # a saved command lacks its secret, so compare without secrets
     compactions: int = 0
     turns: list[Turn] = []

@@ -16,7 +16,6 @@ from holdfast.redact import redact
 from holdfast.text.fence import code, flat, plain_name
 from holdfast.text.numbers import counted
 
-PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 DOING = "in_progress"
 TASK_CHARS, STATE_CHARS, PLAN_LINE_CHARS = 200, 40, 160
 LONGEST_ANNOUNCEMENT = 160

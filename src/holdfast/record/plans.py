@@ -1,4 +1,4 @@
-"""The task list and the newest plan as tools last set them, and whether plan mode is on.
+"""The task list and the newest plan as tools last set them.
 
 A plan is what the model showed to the user, wrote into the client's folder of plans, or was told to
 carry out. It is quoted, with the turn it is from; nothing here tells how much of it is done.
@@ -6,7 +6,6 @@ carry out. It is quoted, with the turn it is from; nothing here tells how much o
 
 from typing import Any
 
-from holdfast.record.files import EDITS
 from holdfast.record.model import Place, Record, ShownPlan, Task
 from holdfast.text.sentences import clip, clip_start
 
@@ -16,8 +15,6 @@ MOST_TASKS = 300
 TASK_CHARS = 300
 LINE_END = "\n"
 _CLIENTS = ".claude/plans/"  # the client's own folder
-_NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
-_TOOLS = {"EnterPlanMode": True, "ExitPlanMode": False}
 
 
 def set_plan(record: Record, text: str, place: Place) -> None:
@@ -36,26 +33,6 @@ def set_plan_file(record: Record, name: str, text: str, place: Place) -> None:
 def remove_plan(record: Record, place: Place) -> None:
     if record.plan and record.plan.place == place:
         record.plan = None
-
-
-def apply_mode(record: Record, mode: str | None) -> None:
-    """Record the mode in which a prompt was typed; not every client states it."""
-    if mode:
-        record.planning = mode == "plan"
-
-
-def apply_note(record: Record, kind: str) -> None:
-    """Record plan mode from the client's note to the model."""
-    record.planning = _NOTES.get(kind, record.planning)
-
-
-def apply_success(record: Record, tool: str, what: str) -> None:
-    """Record that a call succeeded: a plan was approved, or a file was changed, which ends plan
-    mode. Writing the plan itself does not."""
-    if tool in EDITS:
-        record.planning = record.planning and _CLIENTS in what
-    else:
-        record.planning = _TOOLS.get(tool, record.planning)
 
 
 def todo(record: Record, given: dict[str, Any], place: Place) -> None:

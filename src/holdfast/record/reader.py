@@ -5,7 +5,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from holdfast.record import agents, calls, files, plans, secrets, turns
+from holdfast.record import agents, calls, files, secrets, turns
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.finding import REDACTED
@@ -291,7 +291,6 @@ class RecordReader:
             return
         if entry.line.version.startswith(OLD_CLIENTS):
             self.record.words_missing = True
-        plans.apply_mode(self.record, entry.line.permission_mode)
         if entry.is_plan:
             turns.carry_out_plan(self.record, entry.text, entry.plan, place, self._line())
             self._hear(entry.text, by_user=True)
@@ -303,7 +302,6 @@ class RecordReader:
             turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
-        plans.apply_note(self.record, entry.kind)
         agents.take_hook(self.record, entry.kind, bytes(entry.raw))
         if entry.kind == "queued_command":
             author = author_of(entry)

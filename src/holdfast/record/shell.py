@@ -65,16 +65,15 @@ def simple_commands(line: str) -> list[tuple[list[str], list[str]]]:
     return found
 
 
-def git_verb(words: list[str]) -> str:
-    """Return the verb of a git command: `git -C quay status` is a status."""
-    told = (word for by, word in pairwise(words) if by not in ("-C", "-c"))
-    return next((word for word in told if word[0] != "-"), "")
-
-
 def git_verbs(line: str) -> list[str]:
-    """Return the verbs of the git commands in a line."""
+    """Return the verbs of the git commands in a line: `git -C quay status` is a status."""
     commands = simple_commands(line) if "git" in line else ()
-    return [git_verb(words) for _, words in commands if words[0] == "git"]
+    told = (
+        [word for by, word in pairwise(words) if by not in ("-C", "-c") and word[0] != "-"]
+        for _, words in commands
+        if words[0] == "git"
+    )
+    return [verbs[0] for verbs in told if verbs]
 
 
 def first_line(line: str) -> str:

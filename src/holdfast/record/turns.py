@@ -24,7 +24,7 @@ CUT = "\n[…]\n"
 IMAGE = "[Image]"
 MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS, LAST_SAID_CHARS = 1600, 3200
-MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
+MOST_EDITED, MOST_QUESTIONS = 60, 40
 MOST_QUEUED, MOST_WAITING, MOST_UNSURE = 16, 64, 60
 READ_CHARS, BEFORE_CHARS = 600, 160  # of the words before an edit
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
@@ -249,12 +249,6 @@ def words_before(record: Record) -> str:
     return flat(words, BEFORE_CHARS)
 
 
-def note_run(record: Record, command: str, passed: bool) -> None:
-    turn = current(record)
-    others = [run for run in turn.runs if run[0] != command]
-    turn.runs = [*others, (command, passed)][-MOST_RUNS:]
-
-
 def add_question(record: Record, question: str, place: Place) -> None:
     """Record that the model asked with a tool; the answer comes as the tool's result."""
     turn = current(record)
@@ -406,7 +400,6 @@ def _take_over(turn: Turn, other: Turn) -> None:
     turn.works_on = turn.works_on or other.works_on
     turn.edited = _join_names(turn.edited, other.edited)
     turn.read = _join_names(turn.read, other.read)
-    turn.runs = list(dict([*turn.runs, *other.runs]).items())[-MOST_RUNS:]
     turn.questions = [*turn.questions, *other.questions][-MOST_QUESTIONS:]
     turn.interrupted = other.interrupted
 

@@ -110,7 +110,6 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     is_visible_in_transcript_only: bool | None = False
     origin: PromptOrigin | None = None
     prompt_source: str | None = None
-    permission_mode: str | None = None
     plan_content: msgspec.Raw = NOTHING
     compact_metadata: CompactMetadata | None = None
     microcompact_metadata: MicrocompactMetadata | None = None

@@ -50,11 +50,6 @@ LISTS = ("failures", "tasks", "questions", "rules", "decisions", "files", "agent
 NOTHING: dict[str, Any] = {**dict.fromkeys(("step", "at", "call")), **{name: [] for name in LISTS}}
 
 
-class TurnRun(ApiAnswer):
-    command: str
-    passed: bool
-
-
 class TurnQuestion(ApiAnswer):
     text: str
     answer: str
@@ -75,7 +70,6 @@ class SessionTurn(ApiAnswer):
     tokens_added: int | None
     said: str | None
     edited: list[str]
-    runs: list[TurnRun]
     questions: list[TurnQuestion]
     interrupted: bool
     waits: bool
@@ -230,7 +224,7 @@ def _view_of(
 def _from_request(row: Row) -> dict[str, Any]:
     """All that is known of a turn without its transcript."""
     about = {"step": None, "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
-    nothing = {"number": None, "steps": None, "said": None, "runs": [], **NO_READINGS, **about}
+    nothing = {"number": None, "steps": None, "said": None, **NO_READINGS, **about}
     return SessionTurn.of(Turn(row["prompt"], Place()), **nothing)
 
 
@@ -286,7 +280,6 @@ def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
         at=turn.place.at or None,
         step=turn.place.op + 1,
         steps=max(0, end - turn.place.op),
-        runs=[{"command": command, "passed": passed} for command, passed in turn.runs],
         questions=[TurnQuestion.of(question) for question in turn.questions],
     )
 

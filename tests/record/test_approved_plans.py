@@ -1,4 +1,4 @@
-"""Plan mode is told while it lasts, and no longer."""
+"""A plan that the model wrote is not the user's."""
 
 from __future__ import annotations
 
@@ -8,45 +8,8 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.item import OUTPUT_TOKENS
-from holdfast.brief.summary_instructions import write_instructions
 from holdfast.checkpoint.sections import sections_of
 from tests.checkpoint.sessions import Session
-from tests.transcript import builders as b
-
-PLAN = "Plan the tide table, please, before anything is written."
-REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
-
-
-def planned() -> Session:
-    return Session().user(PLAN, permissionMode="plan").says("I look around first.")
-
-
-@pytest.mark.requirement("C2", "B4")
-def test_a_brief_says_that_plan_mode_is_on(tmp_path: Path) -> None:
-    facts = planned().record(tmp_path)
-    assert facts.planning
-    assert "plan mode is on" in compose(facts).text
-    assert "plan mode is on" in compose(facts, 500).text
-    assert "plan mode is on" in write_instructions(facts)
-    assert any("plan mode is on" in line for line in sections_of(facts)["In Progress"])
-
-
-@pytest.mark.requirement("C2")
-@pytest.mark.parametrize("how", ["prompt", "approved", "edit", "note"])
-def test_plan_mode_ends_in_four_ways(how: str, tmp_path: Path) -> None:
-    session = planned()
-    if how == "prompt":
-        session.user("Go on.", permissionMode="acceptEdits")
-    elif how == "approved":
-        session.calls("ExitPlanMode", "User has approved your plan.", plan="# Plan\n\n- one")
-    elif how == "edit":
-        session.edits("/work/project/tide.py")
-    else:
-        session.lines.append(b.attachment("plan_mode_exit"))
-    facts = session.record(tmp_path)
-    assert not facts.planning
-    assert "plan mode" not in compose(facts).text
-
 
 APPROVED = (
     "# Tide table\n\n## Context\nThe gauge was moved last spring.\n\n## Steps\n- print the heights"
