@@ -207,7 +207,6 @@ READERS: dict[str, Reader] = {
     "record.shell: written": lambda text: shell.find_written(f"tee {text}"),
     "record.shell: script": lambda text: shell.find_written(f"python <<A\n.write_text({text}"),
     "record.shell: enters": shell.enters,
-    "record.shell: paths": shell.find_paths,
     "record.plans: task": _with_record(
         lambda record, text: plans.add_task(record, text, text, Place(op=1))
     ),

@@ -120,24 +120,6 @@ def test_a_turn_is_open_until_the_models_words_end_it(how: str, why: str, tmp_pa
     assert f"turn 2, 2026-11-15 06:25, {why}: “{FIRST}”" in sections_of(record)["Next Steps"]
 
 
-def names_running(record: Record) -> list[str]:
-    return [name for name, _ in open_items.running(record)]
-
-
-def test_what_an_ended_process_ran_is_not_running(tmp_path: Path) -> None:
-    session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
-    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look at the quay")
-    assert names_running(session.record(tmp_path)) == ["af12", "b7x"]
-    started = {"type": "hook_success", "hookName": "SessionStart:startup"}
-    session.lines.append({"type": "attachment", "attachment": started})
-    assert names_running(session.record(tmp_path)) == ["af12", "b7x"]
-    resumed = {"type": "hook_success", "hookName": "SessionStart:resume"}
-    session.lines.append({"type": "attachment", "attachment": resumed})
-    record = session.record(tmp_path)
-    assert names_running(record) == []
-    assert "ended with the client" in "\n".join(sections_of(record)["Agents"])
-
-
 MONITOR = "Monitor started (task m4q, timeout 600000ms). You will be notified on each event."
 
 

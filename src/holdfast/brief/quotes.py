@@ -4,6 +4,7 @@ All share one limit of characters, the largest that fits; nothing decides which 
 is followed by what answered it, if there is room.
 """
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
@@ -187,13 +188,11 @@ def _without_given(quote: Quote, held: str) -> Quote | None:
     words = single_marks(quote.text)
     if words in held and len(words) > TERSE_CHARS:
         return None
-    low, high = 0, len(words)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if words[:middle] in held else (low, middle - 1)
-    if low == len(words):
+    longer = range(1, len(words) + 1)
+    has = bisect_right(longer, 0, key=lambda end: words[:end] not in held)
+    if has == len(words):
         return None
-    return replace(quote, text=f"… {quote.text[low:].lstrip()}") if low >= LEAST_CHARS else quote
+    return replace(quote, text=f"… {quote.text[has:].lstrip()}") if has >= LEAST_CHARS else quote
 
 
 def _as_many_as_fit(known: list[Quote], room: int) -> list[Quote]:
@@ -207,11 +206,8 @@ def _as_many_as_fit(known: list[Quote], room: int) -> list[Quote]:
 
 
 def _largest_limit(kept: Sequence[Quote], room: int) -> int:
-    low, high = LEAST_CHARS, MOST_CHARS
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _total(kept, middle) <= room else (low, middle - 1)
-    return low
+    longer = range(LEAST_CHARS + 1, MOST_CHARS + 1)
+    return LEAST_CHARS + bisect_right(longer, room, key=lambda most: _total(kept, most))
 
 
 def _total(known: Sequence[Quote], most: int) -> int:

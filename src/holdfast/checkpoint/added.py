@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record import shell
 from holdfast.record.model import Place, Record
 from holdfast.record.turns import turn_number
 from holdfast.redact import redact
@@ -35,6 +34,7 @@ WORKFLOW_PLACES = ("conductor-state.json", ".claude/conductor-state.json")
 MOST_WORKFLOW_LINES = 40
 UNKNOWN = "(not in the record)"
 _CODE = re.compile(r"`([^`]+)`")
+_PATH = re.compile(r"[\w.-]*(?:/[\w.-]+)+\.\w+")
 
 
 class AddedLine(msgspec.Struct, frozen=True):
@@ -82,8 +82,8 @@ def _marked(text: str, record: Record) -> str:
 
 
 def _named(text: str) -> Iterator[str]:
-    yield from (one for one in _CODE.findall(text) if " " in one or shell.is_file(one))
-    yield from (path for path in shell.find_paths(text) if "/" in path)
+    yield from (one for one in _CODE.findall(text) if " " in one)
+    yield from _PATH.findall(text)
 
 
 def _is_known(name: str, record: Record) -> bool:

@@ -45,11 +45,7 @@ ADDED_SHARE = 0.2  # for all lines that the model added
 # What the words of a turn get, and the same for its answer: the most that fits for all turns. If
 # that is less, each turn is one line, and the newest have an answer.
 TURN_CHARS, LINE_CHARS, LEAST_CHARS = (ENDLESS, 1600, 800, 400), (400, 240, 160, 100, 80), 80
-WORDS_SHARE, ANSWER_CHARS, LAST_TURN_CHARS = (
-    0.6,
-    300,
-    1000,
-)  # of the room for the turns; of an answer below a line
+WORDS_SHARE, ANSWER_CHARS, LAST_TURN_CHARS = 0.6, 300, 1000  # of the room; of an answer below
 SAID_CHARS, LAST_CHARS, ITEM_CHARS, END_CHARS, SHORT_CHARS = 1500, 800, 400, 240, 200
 MOST_PLAN_LINES = 12
 MOST_AGENTS, ASKED_CHARS = 3, 160

@@ -22,7 +22,6 @@ LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
 _STARTED, _WATCHES = " in background with ID: ", "Monitor started (task "
 _GAVE_UP = "<event>[Monitor timed out"
-_RESUMED = b'"SessionStart:resume"'  # in the client's record of a hook
 _API_FAILED = "API Error"  # what the client returns in the agent's name
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
 
@@ -113,15 +112,6 @@ def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
     name = text.partition(_WATCHES)[2].partition(",")[0]
     if name:
         add(record, name, Agent(MONITOR, call.what, place))
-
-
-def take_hook(record: Record, kind: str, raw: bytes) -> None:
-    """Read the client's record of a hook. One of them tells that the session was resumed in another
-    process: what the last one had started ended with it."""
-    resumed = kind == "hook_success" and _RESUMED in raw
-    for agent in record.agents.values() if resumed else ():
-        if agent.status == "running":
-            agent.status = "ended with the client, before the session was resumed"
 
 
 def mark_stopped(record: Record, name: str) -> None:

@@ -107,11 +107,6 @@ def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     return commands.begin(record, line, place)
 
 
-def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
-    path, pattern = text_of(given, "path"), text_of(given, "pattern")
-    return f"{pattern} in {files.relative(record, path)}" if path else pattern
-
-
 def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
     asked = clip(text_of(given, "description") or text_of(given, "prompt"), LONGEST)
     agents.add(record, use_id, Agent(text_of(given, "subagent_type")[:80], asked, place))
@@ -157,24 +152,18 @@ def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str
     return plans.update_task(record, given, place)
 
 
-def _skill(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Return a skill's name with its arguments: the name alone does not say what it works on."""
-    return f"{text_of(given, 'skill')} {text_of(given, 'args')}".strip()
-
-
 def _subject(record: Record, given: Given, place: Place, use_id: str) -> str:
     return next(filter(None, (text_of(given, key) for key in _SUBJECTS)), "")
 
 
 def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Return the first text among the arguments of any other tool."""
-    return next((text for text in given.values() if isinstance(text, str) and text.strip()), "")
+    """Return the texts among the arguments of any other tool."""
+    return ", ".join(text for text in given.values() if isinstance(text, str) and text.strip())
 
 
 _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     **dict.fromkeys(("Read", "NotebookRead"), _read),
     **dict.fromkeys(files.EDITS, _edit),
-    **dict.fromkeys(("Grep", "Glob"), _search),
     **dict.fromkeys(("Task", "Agent"), _agent),
     **dict.fromkeys(("CronDelete", "TaskStop", "KillShell", "KillBash"), _stop),
     **dict.fromkeys(("Monitor", "TaskCreate"), _subject),
@@ -182,7 +171,6 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "ExitPlanMode": _plan,
     ASKED: _ask,
     "CronCreate": _schedule,
-    "Skill": _skill,
     "TodoWrite": _todo,
     "TaskUpdate": _task_update,
 }

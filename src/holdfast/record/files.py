@@ -82,16 +82,12 @@ def _thin(record: Record) -> None:
 
 
 def remove(record: Record, line: str) -> None:
-    """Record that a command removed files or folders, or moved them away. This changes a file that
-    nobody had used before, too."""
+    """Record that a command removed files or folders, or moved them away."""
     for name in (one.rstrip("/") for one in named(record, line, shell.find_removed(line))):
-        known = [file for file in record.files if file == name or file.startswith(f"{name}/")]
-        if not known and shell.is_file(name):
-            record.files[name] = FileUse(op=record.op)
-            known = [name]
-        for one in known:
-            record.files[one].gone = True
-            note_edit(record, one, "")
+        for one in record.files:
+            if one == name or one.startswith(f"{name}/"):
+                record.files[one].gone = True
+                note_edit(record, one, "")
 
 
 def find_written(record: Record, line: str) -> list[str]:

@@ -302,7 +302,6 @@ class RecordReader:
             turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
-        agents.take_hook(self.record, entry.kind, bytes(entry.raw))
         if entry.kind == "queued_command":
             author = author_of(entry)
             self._typed(texts_in(entry), self.place_of(entry), author=author)

@@ -10,17 +10,15 @@ LONGEST_LINE = 4000
 KNOWN_LINES = 1024  # split lately: more than a record has commands, as each is looked at again
 MOST_WRITTEN = 60
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
-_AROUND = "\"'`,;()<>[]{}|*“”"
-_BEHIND = f".{_AROUND}"  # a sentence may end in a path
 # On macOS `/tmp` and `/var` are links into `/private`.
 _TEMPORARY = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/")
 ELSEWHERE = (*_TEMPORARY, "/dev/", "/proc/")
-_NO_FILE = ("http", "//", *ELSEWHERE)
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
 # Each of these changes the files that follow it; `mv` its last one.
 _WRITES = re.compile(r"(?:tee|(?:sed|perl) -\S*i\S*|(?:git )?mv|git (?:restore|checkout))\s")
+_ENDING = re.compile(r"\.[A-Za-z]\w*['\"]?$")
 _REDIRECTS = frozenset("<>&|")  # they mark words that are no file: `2>&1`
 _SETS = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
@@ -85,20 +83,14 @@ def first_line(line: str) -> str:
 def find_removed(line: str) -> list[str]:
     """Return the files and folders that a line removes or moves away."""
     found: list[str] = []
-    line = line.partition("||")[0]  # what follows may not have run
-    for part in parts(line):
-        program, *words = _operands(part) or [""]
-        if program == "rm" and "--cached" not in part:
-            found += words
+    for _, words in simple_commands(line.partition("||")[0]):  # what follows may not have run
+        names = [word.strip("'\"") for word in words if word[0] != "-"]
+        program, *names = (names[1:] if names[0] == "git" else names) or [""]
+        if program == "rm" and "--cached" not in words:
+            found += names
         elif program == "mv":
-            found += words[:-1]
+            found += names[:-1]
     return found
-
-
-def _operands(part: str) -> list[str]:
-    """Return the program and its arguments, without options, quotes and redirections."""
-    words = part.removeprefix("git ").split()
-    return [word.strip("'\"") for word in words if word[0] != "-" and not _REDIRECTS & set(word)]
 
 
 def find_written(line: str) -> list[str]:
@@ -106,46 +98,16 @@ def find_written(line: str) -> list[str]:
     git (restored or checked out)."""
     bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
     found = _INTO.pattern.findall(bare)
-    looped: list[str] = []
-    for part in parts(line):
-        words = _operands(part.removeprefix("do "))
-        if part.startswith("for "):
-            looped = words[3:]
-        elif _WRITES.match(part.removeprefix("do ")):
-            found += words[-1:] if words[0] == "mv" else [*words, *looped]
-    return [name for name in dict.fromkeys(found) if is_file(name)][:MOST_WRITTEN]
+    for part in filter(_WRITES.match, parts(line)):
+        names = [word.strip("'\"") for word in part.split() if _ENDING.search(word)]
+        found += names[-1:] if "mv " in part[:7] else names
+    return list(dict.fromkeys(found))[:MOST_WRITTEN]
 
 
 def enters(line: str) -> str:
     """Return the folder that a line enters before it does anything; empty if it stays."""
     first = next(iter(parts(line)), "").lstrip("( ")
     return first.removeprefix("cd ").strip().strip("'\"") if first.startswith("cd ") else ""
-
-
-def find_paths(text: str) -> list[str]:
-    """Return the words of a text that look like the path of a file. A regular expression took ten
-    times as long."""
-    found: dict[str, None] = {}
-    words = [word[: word.find(":") + 1] or word for word in text.split() if "." in word]
-    for word in dict.fromkeys(words):  # `quay.py:1:` and `quay.py:2:` are one
-        word = word.lstrip(_AROUND).rstrip(_BEHIND)
-        name = word.partition(":")[0].rpartition("=")[2]
-        if name not in found and is_file(name):
-            found[name] = None
-    return list(found)
-
-
-def is_file(name: str) -> bool:
-    """Whether a name ends in a dot and a short ending that begins with a letter, and is no
-    address."""
-    stem, dot, ending = name.rpartition(".")
-    if not dot or not 0 < len(ending) <= 8 or not ending.isalnum() or ending[0].isdigit():
-        return False
-    if not stem or len(name) > 200 or name[0] in "-$*{" or name.startswith(_NO_FILE):
-        return False
-    if stem[-1] == "." or "..." in name or ".." in name.lstrip("./"):  # `main..HEAD`
-        return False
-    return is_plain(name)
 
 
 def is_plain(name: str) -> bool:

@@ -1,7 +1,6 @@
 """From the bytes of one line to an entry, with every line counted once in the tally."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -39,36 +38,20 @@ from holdfast.transcript.entries import (
     decode,
 )
 
-# Line types written by clients 1.0.53 to 2.1.325. Only the first five become entries.
+# Line types written by clients 1.0.53 to 2.1.325. Only these become entries.
 UNDERSTOOD = frozenset({"assistant", "user", "system", "attachment", "queue-operation"})
-LEFT_ALONE = frozenset(
-    {
-        "api-request",
-        "api-request-blob",  # a copy of every sent message: counting it would count twice
-        "api-request-shape",
-        "agent-name",
-        "ai-title",
-        # of other agents, as far as they say nothing that we read
-        *("session.start", "session.shutdown", "system.message", "session.compaction_start"),
-        *("assistant.turn_start", "assistant.turn_end", "tool.execution_start"),
-        *("session_meta", "turn_context", "world_state", "event_msg", "response_item"),
-        *("compacted", "token_usage_record", "context-window"),
-        "atis-latch",
-        "bridge-session",
-        "cost-state",
-        "custom-title",
-        "file-history-delta",
-        "file-history-snapshot",
-        "holdfast-left-out",  # ours, in an archived transcript
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "summary",  # a session's title, not a compaction's summary
-        "tools-used",
-    }
+# An `api-request-blob` is a copy of every sent message: counting it would count twice. A `summary`
+# is a session's title, not a compaction's. `holdfast-left-out` is ours, in an archived transcript.
+_LEFT_ALONE = (
+    "api-request api-request-blob api-request-shape agent-name ai-title atis-latch bridge-session "
+    "cost-state custom-title file-history-delta file-history-snapshot holdfast-left-out "
+    "last-prompt mode permission-mode pr-link progress summary tools-used "
+    # of other agents, as far as they say nothing that we read
+    "session.start session.shutdown system.message session.compaction_start assistant.turn_start "
+    "assistant.turn_end tool.execution_start session_meta turn_context world_state event_msg "
+    "response_item compacted token_usage_record context-window"
 )
+LEFT_ALONE = frozenset(_LEFT_ALONE.split())
 MOST_TYPES = 64  # a hostile file could name a new type on every line
 LONGEST_TYPE = 64
 ALL_FURTHER = "(all further)"
@@ -86,7 +69,6 @@ class LineTally(msgspec.Struct):
     oversized: int = 0
     words_lost: int = 0  # of the malformed and oversized, those that may hold a prompt
     misfit: int = 0  # lines that needed mending, kept or not
-    misfit_fields: Counter[str] = msgspec.field(default_factory=Counter)
 
     @property
     def lines(self) -> int:
@@ -126,11 +108,6 @@ class LineTally(msgspec.Struct):
             if name not in self.by_type and len(self.by_type) >= MOST_TYPES:
                 name = ALL_FURTHER
         self.by_type[name] = self.by_type.get(name, 0) + 1
-
-    def add_misfit(self, fields: Iterable[str]) -> None:
-        """Count one line and the names of its invalid fields."""
-        self.misfit += 1
-        self.misfit_fields.update(fields)
 
 
 def _answer(offset: int, line: TranscriptLine, data: bytes) -> Answer | None:
@@ -234,8 +211,7 @@ def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:
     """Parse a line with invalid fields; this is slower, and rarely needed."""
     errors: list[str] = []
     line = _decode_leniently(data, errors)
-    if errors:
-        tally.add_misfit(errors)
+    tally.misfit += bool(errors)
     return line
 
 
