@@ -206,7 +206,7 @@ READERS: dict[str, Reader] = {
     "record.shell: removed": shell.find_removed,
     "record.shell: written": lambda text: shell.find_written(f"tee {text}"),
     "record.shell: script": lambda text: shell.find_written(f"python <<A\n.write_text({text}"),
-    "record.shell: enters": shell.enters,
+    "record.shell: folder": lambda text: shell.folder_of(text, "/"),
     "record.plans: task": _with_record(
         lambda record, text: plans.add_task(record, text, text, Place(op=1))
     ),

@@ -28,12 +28,6 @@ def test_a_pick_is_kept_with_its_question_and_its_option(said: str, tmp_path: Pa
     assert "a Redis list" in compose(session.works(4).record(tmp_path)).text
 
 
-def test_a_block_of_code_below_a_question_does_not_hide_it(tmp_path: Path) -> None:
-    offer = "The comment is wrong. Shall I change it?\n\n```go\n// hooks are off here\n```"
-    text = compose(Session().user(ASKED).says(offer).user("yes").record(tmp_path)).text
-    assert "“yes” (turn 2) (to “The comment is wrong. Shall I change it?”)" in text
-
-
 @pytest.mark.parametrize(
     "said",
     [

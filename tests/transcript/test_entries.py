@@ -72,7 +72,7 @@ def test_an_attachment_has_the_words_the_model_got(tmp_path: Path) -> None:
     found = entries_of(tmp_path, attachment(), nested, bare)
     assert all(isinstance(e, Attachment) for e in found)
     first, second, third = (e for e in found if isinstance(e, Attachment))
-    assert (first.kind, first.text_chars) == ("hook_additional_context", 12)
+    assert (first.kind, len(first.text)) == ("hook_additional_context", 12)
     assert decoded(first.raw) == {"type": "hook_additional_context", "content": ["mind the gap"]}
     assert second.text == "a\nb\nc"
     assert third.text == ""

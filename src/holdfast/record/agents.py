@@ -3,6 +3,7 @@ them.
 """
 
 import os
+import re
 from contextlib import suppress
 
 from holdfast.record import files, git
@@ -17,10 +18,11 @@ LONGEST_ANSWER = 600
 REPORT_CHARS, MOST_REPORTS = 3000, 8  # saved at length until others have ended
 MOST_AGENTS = 60
 READ_BYTES = 16 << 20  # of their files in one pass, the newest first
-COMMAND, SCHEDULE, MONITOR = "background command", "schedule", "monitor"
+COMMAND, SCHEDULE, MONITOR = "background command", "schedule", "Monitor"
 LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
 _STARTED, _WATCHES = " in background with ID: ", "Monitor started (task "
+_ID_ENDS = re.compile("[., ]")
 _GAVE_UP = "<event>[Monitor timed out"
 _API_FAILED = "API Error"  # what the client returns in the agent's name
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
@@ -97,21 +99,15 @@ def take_notification(record: Record, text: str, place: Place) -> None:
 
 
 def add_command(record: Record, call: Call, text: str, place: Place) -> None:
-    """Add a shell command that continues in the background, under the id that the client gave
-    it."""
-    name = one_line(text.partition(_STARTED)[2]).split(".")[0].split(" ")[0]
+    """Add a shell command that continues in the background, or a monitor with what it waits for,
+    under the id that the client gave it."""
+    kind, sign = (MONITOR, _WATCHES) if call.tool == MONITOR else (COMMAND, _STARTED)
+    name = _ID_ENDS.split(one_line(text.partition(sign)[2]))[0]
+    for agent in record.agents.values():
+        if (agent.kind, agent.asked, agent.status) == (COMMAND, call.what, "running"):
+            agent.status = "started again"
     if name:
-        for agent in record.agents.values():
-            if agent.kind == COMMAND and agent.asked == call.what and agent.status == "running":
-                agent.status = "started again"
-        add(record, name, Agent(COMMAND, call.what, place))
-
-
-def add_monitor(record: Record, call: Call, text: str, place: Place) -> None:
-    """Add a monitor with what it waits for, in the model's words. Its command only looks."""
-    name = text.partition(_WATCHES)[2].partition(",")[0]
-    if name:
-        add(record, name, Agent(MONITOR, call.what, place))
+        add(record, name, Agent(kind.lower(), call.what, place))
 
 
 def mark_stopped(record: Record, name: str) -> None:

@@ -210,8 +210,8 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         _agent_answered(record, block, is_refused=is_refused)
     elif tool in ("TaskOutput", "AgentOutputTool"):
         agents.take_notification(record, block.text[:REPORT_CHARS], place)
-    elif tool == "Monitor":
-        agents.add_monitor(record, call, block.text[:400], place)
+    elif tool == agents.MONITOR:
+        agents.add_command(record, call, block.text[:400], place)
     elif not block.is_error:
         _succeeded(record, call, entry, block, place)
     if is_refused:

@@ -9,7 +9,6 @@ is quoted beside it, not judged.
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import takewhile
-from os.path import normpath
 from typing import NamedTuple
 
 import msgspec
@@ -201,10 +200,8 @@ def describe_edits(record: Record, command: Command) -> str:
 
 @lru_cache(shell.KNOWN_LINES)
 def _run(line: str, cwd: str) -> Run:
-    entered = shell.enters(line)
-    folder = normpath(entered if entered[:1] == "/" else f"{cwd}/{entered}") if entered else cwd
-    commands = shell.simple_commands(line)
-    return Run(folder, tuple((frozenset(settings), words) for settings, words in commands))
+    parts = ((frozenset(settings), words) for settings, words in shell.simple_commands(line))
+    return Run(shell.folder_of(line, cwd), tuple(parts))
 
 
 def _covers(run: Run, failed: Run) -> bool:

@@ -95,22 +95,11 @@ def find_written(record: Record, line: str) -> list[str]:
     return named(record, line, shell.find_written(line))
 
 
-def folder_of(record: Record, line: str) -> str:
-    """Return the folder that a line works in."""
-    entered = _expand(record, shell.enters(line))
-    return normpath(entered if entered[:1] == "/" else f"{record.cwd}/{entered}")
-
-
-def _expand(record: Record, path: str) -> str:
-    """Put the user's own folder in place of `~`: `/home/tess`, `/Users/tess`."""
-    return "/".join(record.cwd.split("/")[:3]) + path[1:] if path[:2] == "~/" else path
-
-
 def named(record: Record, line: str, paths: list[str]) -> list[str]:
     """Return the paths in a line relative to the project, wherever the line works."""
-    where = folder_of(record, line) if paths else ""
-    usable = [_expand(record, path) for path in paths if path and shell.is_plain(path)]
-    whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in usable]
+    where = shell.folder_of(line, record.cwd) if paths else ""
+    usable = [path for path in paths if path and shell.is_plain(path)]
+    whole = [normpath(path if path[0] in "/~" else f"{where}/{path}") for path in usable]
     names = (relative(record, path) for path in whole)
     return [name for name in names if not name.startswith(shell.ELSEWHERE)]
 

@@ -37,9 +37,8 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
             if verb == "commit" and (made := _COMMITTED.pattern.search(text)):
                 text = text[made.start() :]  # above it stands what hooks said
             printed = clip_start(text, PRINTED_CHARS)
-            cut = text.count("\n") - printed.count("\n")
-            command = clip(line, COMMAND_CHARS)
-            record.git[verb] = GitAnswer(command, printed, place, failed, cut)
+            printed = printed if printed == text else f"…\n{printed}"
+            record.git[verb] = GitAnswer(clip(line, COMMAND_CHARS), printed, place, failed)
 
 
 def _note_commits(record: Record, text: str, place: Place) -> None:
@@ -123,11 +122,10 @@ def describe_answer(answer: GitAnswer, when: str, *, is_short: bool) -> str:
     failed = "failed and " if answer.failed else ""
     since = f"{when}, {_edits(answer.edits)} since"
     text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {since}:"
-    cut = [f"(the end, without {answer.cut_lines} lines before it)"] if answer.cut_lines else []
     lines = [flat(line, LINE_CHARS) for line in answer.printed.splitlines() if line.strip()]
     if is_short and lines:
         return f"{text} {both_ends(' / '.join(lines), LINE_CHARS)}"
-    return "\n    ".join([text, *cut, *(lines or ["(nothing)"])])
+    return "\n    ".join([text, *(lines or ["(nothing)"])])
 
 
 def _edits(count: int) -> str:

@@ -171,7 +171,6 @@ class GitAnswer(msgspec.Struct, array_like=True, gc=False):
     printed: str  # its end
     place: Place
     failed: bool = False  # by the client's mark
-    cut_lines: int = 0  # before `printed`
     edits: int = 0  # since
 
 

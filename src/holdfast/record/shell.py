@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 from itertools import pairwise
+from os.path import normpath
 
 from holdfast.text.sentences import Lazy, clip
 
@@ -104,10 +105,11 @@ def find_written(line: str) -> list[str]:
     return list(dict.fromkeys(found))[:MOST_WRITTEN]
 
 
-def enters(line: str) -> str:
-    """Return the folder that a line enters before it does anything; empty if it stays."""
+def folder_of(line: str, cwd: str) -> str:
+    """Return the folder that a line works in: the one that it enters before it does anything."""
     first = next(iter(parts(line)), "").lstrip("( ")
-    return first.removeprefix("cd ").strip().strip("'\"") if first.startswith("cd ") else ""
+    entered = first.removeprefix("cd ").strip(" '\"") if first.startswith("cd ") else ""
+    return normpath(entered if entered[:1] in ("/", "~") else f"{cwd}/{entered}")
 
 
 def is_plain(name: str) -> bool:

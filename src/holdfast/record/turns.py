@@ -16,7 +16,6 @@ from holdfast.redact import redact
 from holdfast.redact.finding import REDACTED
 from holdfast.text import sentences
 from holdfast.text.fence import flat
-from holdfast.text.sentences import Lazy
 from holdfast.transcript.user_words import Author, Words, marks_all
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
@@ -30,8 +29,6 @@ READ_CHARS, BEFORE_CHARS = 600, 160  # of the words before an edit
 MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns from the end
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
-# A word cut in two: half a path names no file. Very long words are left as they are.
-_HALF_AT_END, _HALF_AT_START = Lazy(r"(?<=\s)\S{1,200}$"), Lazy(r"^\S{1,200}(?=\s)")
 TAKEN_BACK = "taken back"
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
@@ -152,9 +149,7 @@ def clip_words(words: str) -> str:
     """Return the words, or only head and tail if they are very long."""
     if len(words) <= KEPT_CHARS:
         return words
-    cut = sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
-    head, tail = cut[:HEAD_CHARS], cut[HEAD_CHARS + len(CUT) :]
-    return f"{_HALF_AT_END.pattern.sub('', head)}{CUT}{_HALF_AT_START.pattern.sub('', tail)}"
+    return sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
 
 
 def queue(record: Record, operation: str, text: str, place: Place) -> str:
@@ -420,20 +415,13 @@ def reply_to_words(record: Record, words: str) -> str:
     if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
         return ""
     before = next((turn.said for turn in reversed(record.turns) if not turn.taken_back), "")
-    return sentences.clip_last(_without_code_at_end(before), REPLY_TO_CHARS)
+    return sentences.clip_last(before.strip(), REPLY_TO_CHARS)
 
 
 def question_at_end(said: str, most: int = QUESTION_CHARS) -> str:
     """Return the end of the last line of the model's words, in whole sentences."""
-    line = _without_code_at_end(said).rpartition("\n")[2]
+    line = said.strip().rpartition("\n")[2]
     return sentences.last_sentences(line, most) or line
-
-
-def _without_code_at_end(said: str) -> str:
-    """Return the words without the block of code that they end in."""
-    words, fence = said.strip(), "```"
-    before = words.removesuffix(fence).rpartition(fence)[0].rstrip()
-    return before if words.endswith(fence) and before else words
 
 
 def is_answer(reply_to: str) -> bool:

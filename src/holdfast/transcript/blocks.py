@@ -177,10 +177,6 @@ class ToolResult(Block, frozen=True, gc=False, tag="tool_result"):
         return "\n".join(words_within(self.raw_content))
 
     @property
-    def text_chars(self) -> int:
-        return sum(map(len, words_within(self.raw_content)))
-
-    @property
     def image_count(self) -> int:
         parts = decoded(self.raw_content)
         parts = parts if isinstance(parts, list) else []

@@ -292,10 +292,6 @@ class Attachment(Entry, frozen=True, gc=False):
         """The words as the model got them; empty when the line does not say."""
         return "\n".join(words_within(self.line.rendered))
 
-    @property
-    def text_chars(self) -> int:
-        return sum(map(len, words_within(self.line.rendered)))
-
 
 class Queued(Entry, frozen=True, gc=False):
     """A prompt was put into the queue, or taken from it; only the former says which."""

@@ -184,8 +184,10 @@ def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """Return the entry in one line; None if there is none. Raises Malformed and nothing else."""
     try:
         line = decode(data)
-    except UNDECODABLE:
-        line = _second_try(data, tally)
+    except UNDECODABLE:  # a field is invalid: this is slower, and rarely needed
+        errors: list[str] = []
+        line = _decode_leniently(data, errors)
+        tally.misfit += bool(errors)
     kind = line.type or _kind_of(line, data)
     try:
         tally.by_type[kind] += 1
@@ -205,14 +207,6 @@ def _kind_of(line: TranscriptLine, data: bytes) -> str:
     if line.subtype or line.compact_metadata or line.microcompact_metadata:
         return "system"
     return "queue-operation" if b'"operation":' in without_blanks(data)[:200] else ""
-
-
-def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:
-    """Parse a line with invalid fields; this is slower, and rarely needed."""
-    errors: list[str] = []
-    line = _decode_leniently(data, errors)
-    tally.misfit += bool(errors)
-    return line
 
 
 Fields = dict[str, msgspec.Raw]

@@ -135,7 +135,7 @@ def read_compactions(state: State) -> tuple[int, dict[str, Any]]:
         "saved_tokens": sum(one.saved_tokens for one in freed.thinned),
         "cleared_tool_use_ids": ids,
         "cleared": [
-            {"id": one.use.id, "call": name_call(one.use), "chars": one.result.text_chars}
+            {"id": one.use.id, "call": name_call(one.use), "chars": len(one.result.text)}
             for one in found
         ],
     }

@@ -164,9 +164,9 @@ def _block_chars(block: AnyBlock) -> float:
 
 def added_chars(operation: Operation) -> float:
     """Characters that came after the answer: results, prompts, what the client attached."""
-    results = sum(result.text_chars + tail.FRAME_CHARS for result in operation.results)
+    results = sum(len(result.text) + tail.FRAME_CHARS for result in operation.results)
     words = sum(len(prompt.text) for prompt in operation.prompts)
-    return results + words + sum(part.text_chars for part in operation.attachments)
+    return results + words + sum(len(part.text) for part in operation.attachments)
 
 
 def overhead_tokens(path: str, *, sidechain: bool, density: float) -> int:
