@@ -48,7 +48,6 @@ class AddedLine(msgspec.Struct, frozen=True):
 
 
 def read(stored: str) -> list[AddedLine]:
-    """Return the lines of a window, as its state stores them."""
     found = (line.split(" ", 2) for line in stored.splitlines())
     return [AddedLine(one[0], int(one[1]), one[2]) for one in found if _is_line(one)]
 

@@ -26,7 +26,6 @@ SECOND_CHARS = len("2026-11-19T08:15:30")
 
 
 def describe_place(record: Record, place: Place) -> str:
-    """Return the turn and the minute of what happened."""
     minute = f", {clip(place.at, MINUTE_CHARS).replace('T', ' ')}" if place.at else ""
     return f"turn {turn_number(record, place)}{minute}"
 

@@ -18,8 +18,6 @@ NEWEST_READ_BYTES = 4 << 20  # ... of any size; 400 of ours have 4 MB
 
 
 class CheckpointFinding(msgspec.Struct, frozen=True):
-    """What is wrong with a checkpoint."""
-
     part: str  # file, front matter, sections, content hash, index
     words: str
 
@@ -75,7 +73,6 @@ def from_parsed(path: str, checkpoint: checkpoint_file.ParsedCheckpoint) -> Chec
 def find_faults(
     path: str, checkpoint: checkpoint_file.ParsedCheckpoint
 ) -> Iterator[CheckpointFinding]:
-    """Yield what is wrong with a file that could be parsed."""
     document, name = checkpoint.document, path.rpartition("/")[2]
     if not id_of(name):
         yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")

@@ -23,20 +23,14 @@ MOST_NAMED = 5  # checkpoints that a word may mean
 
 
 class NoCheckpoint(HoldfastError):
-    """No checkpoint matches the request."""
-
     hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
 
 
 class FirstOfSession(NoCheckpoint):
-    """There is no earlier checkpoint to compare with."""
-
     hint = "name two: holdfast diff OLDER NEWER; `holdfast resume` lists them"
 
 
 class UnclearCheckpoint(HoldfastError):
-    """More than one checkpoint matches."""
-
     exit_code = 2
     hint = "name the file instead"
 

@@ -66,7 +66,6 @@ def load() -> list[CheckpointEntry]:
 
 
 def load_or_empty() -> list[CheckpointEntry]:
-    """Load every entry; none if the index cannot be read."""
     try:
         return load()
     except (BrokenIndex, NewerCheckpointIndex):
@@ -126,7 +125,6 @@ def _load_or_rebuild() -> tuple[list[CheckpointEntry], list[str]]:
 
 
 def save(entries: Iterable[CheckpointEntry]) -> None:
-    """Write one entry per line, oldest first: a diff of it is readable."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
     lines = ",\n".join(
@@ -150,7 +148,6 @@ def known_files(also: Iterable[str], known: Iterable[str]) -> list[str]:
 
 
 def _by_snapshots() -> set[str]:
-    """Return the projects that our snapshots name."""
     found = set()
     for key in folders.names_in(folders.root()):
         snapshots = [
@@ -191,7 +188,6 @@ def record_own(content_hash: str) -> str:
 
 
 def own_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Return the entries of checkpoints made on this machine."""
     noted = own_hashes() or ()
     return [entry for entry in entries if entry.content_hash in noted]
 

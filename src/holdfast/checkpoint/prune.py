@@ -74,7 +74,6 @@ def _in_time(
 
 
 def prune(project: str, now: datetime, retention: CheckpointRetention = DEFAULT) -> Pruned:
-    """Remove a project's spent checkpoints, as its files state them now."""
     project = folders.resolve(project)
     inside = folders.readable(project)
     here = [one for one in index.of_project(project) if one.folder in inside]

@@ -278,7 +278,6 @@ def _turns(record: Record, room: int) -> list[str]:
 
 
 def _left_out(record: Record, turns: Sequence[int]) -> str:
-    """Return a line that says which turns are not shown."""
     numbers = [turn_number(record, record.turns[at].place) for at in turns]
     which = f"turns {numbers[0]} to {numbers[-1]} are" if numbers[1:] else f"turn {numbers[0]} is"
     return f"({which} not shown: {MORE})"

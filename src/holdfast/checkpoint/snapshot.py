@@ -65,7 +65,6 @@ def path_of(project: str, checkpoint_id: str) -> str:
 
 
 def load(project: str, checkpoint_id: str) -> dict[str, Any]:
-    """Return the snapshot; an empty one if there is none."""
     with suppress(ValueError, RecursionError):
         value = json.loads(places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES))
         return value if isinstance(value, dict) else {}

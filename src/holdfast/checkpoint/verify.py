@@ -80,7 +80,6 @@ class RebuiltIndex(msgspec.Struct, frozen=True):
 
 
 def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
-    """Read every checkpoint of every known or given project, and write a new index."""
     with lock.hold(folders.home_folder(), patience=10.0) as ours:
         if not ours:
             raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")

@@ -116,7 +116,6 @@ def mark_stopped(record: Record, name: str) -> None:
 
 
 def is_scheduled(record: Record, words: str) -> bool:
-    """Whether a schedule sent these words, and no person typed them."""
     sent = [agent.asked for agent in record.agents.values() if agent.kind == SCHEDULE]
     begun = one_line(words, LONGEST_ASKED)[:SAME_CHARS]
     return any(asked.partition(": ")[2][:SAME_CHARS] == begun for asked in sent)

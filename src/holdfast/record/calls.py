@@ -52,7 +52,6 @@ _NO_FILE = "File does not exist"
 
 
 def take_call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
-    """Record a tool call of the model."""
     tool, use_id = agents.one_line(tool), agents.one_line(use_id)
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
@@ -97,7 +96,6 @@ def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Record an edit by a server's tool, if it names a file."""
     path = text_of(given, "file_path") or text_of(given, "path")
     return files.use(record, path, "edits") or _other(record, given, place, use_id)
 
@@ -157,7 +155,6 @@ def _subject(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
-    """Return the texts among the arguments of any other tool."""
     return ", ".join(text for text in given.values() if isinstance(text, str) and text.strip())
 
 
@@ -182,8 +179,6 @@ class _Hunk(msgspec.Struct, rename="camel"):
 
 
 class _Edit(msgspec.Struct, rename="camel"):
-    """What the client says about an edit."""
-
     structured_patch: list[_Hunk] = []
     content: str = ""  # of a file that was written
 
@@ -192,7 +187,6 @@ _decode_edit = msgspec.json.Decoder(_Edit).decode
 
 
 def take_result(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
-    """Record one result according to its call; return the call."""
     use_id = agents.one_line(block.tool_use_id)
     call = record.calls.pop(use_id, None)
     if call is None:
@@ -331,13 +325,11 @@ def answers(entry: Result) -> list[tuple[str, str]]:
 
 
 def _chosen(answer: object) -> str:
-    """Return one answer, or several that were ticked."""
     some = answer if isinstance(answer, list) else [answer]
     return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
 
 
 def _notes(annotations: object) -> dict[str, str]:
-    """Return what the user typed beside the options of each question."""
     found = annotations.items() if isinstance(annotations, dict) else ()
     typed = ((one, beside.get("notes")) for one, beside in found if isinstance(beside, dict))
     return {one: notes.strip() for one, notes in typed if isinstance(notes, str) and notes.strip()}
@@ -351,7 +343,6 @@ def _with_notes(chosen: str, notes: str) -> str:
 
 
 def _clarified(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what the user had answered before asking to discuss the questions."""
     question = ""
     for line in map(str.strip, text.partition("Questions asked:")[2].splitlines()):
         if line.startswith('- "'):
@@ -369,13 +360,11 @@ def looks_rejected(data: bytes) -> bool:
 
 
 def _record_start(data: bytes) -> bytes:
-    """Return how the client's own record of a result begins."""
     start = data.find(_RECORD) + len(_RECORD)
     return data[start : start + START_BYTES].lstrip(b" ") if start >= len(_RECORD) else b""
 
 
 def _is_rejection(tool: str, data: bytes) -> bool:
-    """Whether the client's own record says that the user stopped the call."""
     if _record_start(data).startswith(_REJECTED):
         return not tool.startswith("mcp__")
     return tool in _ASK_FOR_LEAVE and _CALLER in data and looks_rejected(data)
@@ -396,6 +385,5 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
 
 
 def refusal_words(text: str) -> str:
-    """Return what the user typed on refusing a call."""
     found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
     return text[found.end() :].partition(_NOTE)[0].strip() if found else ""

@@ -49,12 +49,10 @@ class Run(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def names(self) -> list[str]:
-        """The program that is run first, and what it is run on."""
         return [word for word in self.parts[0][1] if word[0] != "-"] if self.parts else []
 
 
 def begin(record: Record, line: str, place: Place) -> str:
-    """Record that a command was called; return its key."""
     key = redact(line) if record.redacted else line  # keys saved earlier have no secrets any more
     command = record.commands.setdefault(key, Command(place, record.cwd))
     command.place, command.ok, command.printed, command.cwd = place, None, "", record.cwd
@@ -67,14 +65,12 @@ def begin(record: Record, line: str, place: Place) -> str:
 
 
 def _thin(record: Record) -> None:
-    """Keep the newest failing commands, and of the others the most used."""
     failed = {key for key, _ in failing(record)[:MOST_FAILED]}
     others = [key for key in record.commands if key not in failed]
     keep_most_used(record.commands, others, record.op, MOST_COMMANDS)
 
 
 def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
-    """Record how a command ended, and what it printed."""
     command = record.commands.get(key)
     if command is None or (failed and text.startswith(NOT_RUN)):
         return
@@ -88,7 +84,6 @@ def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> N
 
 
 def _note_later(record: Record, key: str, command: Command, place: Place) -> None:
-    """Close the failures that this run settles, and note it in the others of the same program."""
     run: Run | None = None
     for other, one in record.commands.items():
         failure = one.failed
@@ -155,7 +150,6 @@ def newest_runs(record: Record) -> list[EndedRun]:
 
 
 def _git_answers(record: Record, line: str) -> list[GitAnswer]:
-    """Return git's newest answers to the verbs in a line."""
     return [record.git[verb] for verb in shell.git_verbs(line) if verb in record.git]
 
 
@@ -188,12 +182,10 @@ def describe(record: Record, line: str, failed: FailedRun, most_lines: int) -> s
 
 
 def end_of_output(command: Command, most: int) -> str:
-    """Return the end of what a command printed last, on one line."""
     return flat(clip_start(redact(command.printed), most), most)
 
 
 def describe_edits(record: Record, command: Command) -> str:
-    """Return how many edits came after a command was called; empty for none."""
     count = record.edits - command.edits_before
     return f"{counted(count, 'edit')} since" if count else ""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.
     from typing import Protocol
 
     class Rooted(Protocol):
-        """Anything that knows the folders a session worked in."""
-
         cwd: str
         roots: list[str]
 
@@ -31,12 +29,10 @@ def text_of(given: dict[str, Any], key: str) -> str:
 
 
 def path_argument(given: dict[str, Any]) -> str:
-    """Return the file that a tool was called with."""
     return text_of(given, "file_path") or text_of(given, "notebook_path")
 
 
 def enter(record: Rooted, folder: str) -> None:
-    """Record that the session works in this folder now."""
     record.cwd = folder
     if folder not in record.roots and len(record.roots) < MOST_ROOTS:
         record.roots.append(folder)
@@ -82,7 +78,6 @@ def _thin(record: Record) -> None:
 
 
 def remove(record: Record, line: str) -> None:
-    """Record that a command removed files or folders, or moved them away."""
     for name in (one.rstrip("/") for one in named(record, line, shell.find_removed(line))):
         for one in record.files:
             if one == name or one.startswith(f"{name}/"):
@@ -91,12 +86,10 @@ def remove(record: Record, line: str) -> None:
 
 
 def find_written(record: Record, line: str) -> list[str]:
-    """Return the files that a command writes, relative to the project."""
     return named(record, line, shell.find_written(line))
 
 
 def named(record: Record, line: str, paths: list[str]) -> list[str]:
-    """Return the paths in a line relative to the project, wherever the line works."""
     where = shell.folder_of(line, record.cwd) if paths else ""
     usable = [path for path in paths if path and shell.is_plain(path)]
     whole = [normpath(path if path[0] in "/~" else f"{where}/{path}") for path in usable]

@@ -42,7 +42,6 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
 
 
 def _note_commits(record: Record, text: str, place: Place) -> None:
-    """Record the commits that a line made, as git printed them."""
     made = [
         PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
         for name, subject in _COMMITTED.pattern.findall(text)

@@ -66,15 +66,11 @@ class UnsureText(msgspec.Struct, array_like=True, gc=False):
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):
-    """What the model chose, in its own words."""
-
     text: str
     place: Place
 
 
 class FileUse(msgspec.Struct, array_like=True, gc=False):
-    """A file the session used."""
-
     reads: int = 0
     edits: int = 0
     op: int = 0
@@ -89,7 +85,6 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def is_changed(self) -> bool:
-        """Whether somebody edited it. A file that was removed or moved is not there to look at."""
         return bool(self.edits or self.written or self.by_agents)
 
     @property
@@ -143,8 +138,6 @@ class ShownPlan(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Agent(msgspec.Struct, array_like=True, gc=False):
-    """A subagent: what it was asked, and what it answered."""
-
     kind: str
     asked: str
     place: Place
@@ -192,8 +185,6 @@ class PrintedCommit(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class GitLog(msgspec.Struct, array_like=True, gc=False):
-    """What git said when it was asked for the branch and the newest commits."""
-
     place: Place
     branch: str  # empty if none is checked out
     commits: list[Commit]
@@ -258,8 +249,6 @@ class Record(msgspec.Struct):
 
 
 class TurnStep(msgspec.Struct, array_like=True, gc=False):
-    """One answer of the model."""
-
     number: int
     offset: int
     at: str
@@ -270,8 +259,6 @@ class TurnStep(msgspec.Struct, array_like=True, gc=False):
 
 
 class TurnText(msgspec.Struct, array_like=True, gc=False):
-    """Words of the model."""
-
     text: str
     step: int
     offset: int
@@ -382,7 +369,6 @@ class TurnPart(msgspec.Struct):
 
     @property
     def answer(self) -> str:
-        """The model's last words."""
         return self.texts[-1].text if self.texts else ""
 
 

@@ -49,13 +49,11 @@ def is_over(record: Record, turn: Turn) -> bool:
 
 
 def tasks(record: Record) -> list[Task]:
-    """Return the open tasks of the task list; those in progress come first."""
     listed = [one for one in record.tasks.values() if one.is_open]
     return sorted(listed, key=lambda task: task.status != DOING)
 
 
 def describe_task(record: Record, task: Task) -> str:
-    """Return a task in the state that a tool last set, and the turn of that."""
     state = "" if task.status == "pending" else f"{flat(task.status, STATE_CHARS)}, "
     when = f"{state.replace('_', ' ')}set in turn {turn_number(record, task.set_at)}"
     return f"{flat(task.text, TASK_CHARS)} ({when})"
@@ -118,7 +116,6 @@ def calls(record: Record) -> list[Call]:
 
 
 def describe_call(call: Call, most: int) -> str:
-    """Return the tool of a call, and on what it was called."""
     return call.tool + f" {code(call.what, most)}" * bool(call.what)
 
 
@@ -157,8 +154,6 @@ def _findings(answer: str) -> str:
 
 
 class Decided(NamedTuple):
-    """One decision, with the question it answers and the turn it was made in."""
-
     text: str
     question: str
     turn: int

@@ -70,7 +70,6 @@ def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
 
 
 def update_task(record: Record, given: dict[str, Any], place: Place) -> str:
-    """Update a task; return its key, or an empty text if it is not known."""
     key = f"task {given.get('taskId')}"[:80]
     task = record.tasks.get(key)
     if task is None:

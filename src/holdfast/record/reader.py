@@ -225,7 +225,6 @@ class RecordReader:
         self._heard_chars = 0
 
     def _line(self) -> int:
-        """Return the number of the current line in the transcript."""
         return self.record.lines + (self._reader.tally.lines if self._reader else 0)
 
     def place_of(self, entry: Entry) -> Place:
@@ -245,7 +244,6 @@ class RecordReader:
                 self._take_text(block.text, self.place_of(entry))
 
     def begin_step(self, entry: Answer) -> None:
-        """Count the step that this answer begins, if it is a new one."""
         record, message_id = self.record, entry.message_id[:200]
         if message_id != record.message_id:
             record.message_id = message_id
@@ -256,7 +254,6 @@ class RecordReader:
             record.session_id = entry.line.session_id[:80] or record.session_id
 
     def _take_text(self, text: str, place: Place) -> None:
-        """Take words of the model."""
         text = sentences.head(text, SAID_CHARS)
         if not text.strip():
             return
@@ -309,7 +306,6 @@ class RecordReader:
     def _typed(
         self, texts: Sequence[str], place: Place, parent: str = "", *, author: Author
     ) -> None:
-        """Take a line in the user's name."""
         turns.prompt(self.record, texts, place, self._line(), parent, author=author)
         words = own_words(texts, author)
         for text in (words.typed, *words.unsure):
@@ -409,7 +405,6 @@ def _answers(head: bytes, call: bytes) -> bool:
 
 
 def _count(record: Record, head: bytes) -> None:
-    """Count one more step if this line begins another answer."""
     start = head.find(_ID, head.find(_MESSAGE)) + len(_ID)
     name = head[start : start + 80].partition(b'"')[0].decode("utf-8", "replace")
     if name != record.message_id and _SIDECHAIN not in head:

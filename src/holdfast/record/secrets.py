@@ -66,7 +66,6 @@ class ToldSecrets:
         return sorted(self._lines)[-MOST_LINES:]
 
     def hear(self, heard: Iterable[tuple[int, str]]) -> None:
-        """Find the secrets in texts, each given with the offset of its line."""
         told = {text: offset for offset, text in self._within_limit(heard)}
         starts = list(accumulate((len(text) + len(BETWEEN) for text in told), initial=0))
         texts, offsets = list(told), list(told.values())
@@ -162,7 +161,6 @@ def spoken(entry: Entry, longest: int | None = READ_CHARS) -> Iterator[str]:
 
 
 def forget(record: Record, known: ToldSecrets) -> Record:
-    """Return the record without the known secrets, wherever they occur."""
     if not known.bare:
         return record
     before = msgspec.json.encode(record)
@@ -202,7 +200,6 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def with_texts(value: Any, others: dict[str, str]) -> Any:
-    """Return the value with some of its texts replaced."""
     if isinstance(value, str):
         return others.get(value, value)
     if isinstance(value, dict):

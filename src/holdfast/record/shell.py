@@ -39,7 +39,6 @@ def _split(line: str) -> tuple[tuple[str, str], ...]:
 
 
 def parts(line: str) -> list[str]:
-    """Return the simple commands of a line."""
     return [part for _, part in _split(line)]
 
 
@@ -82,7 +81,6 @@ def first_line(line: str) -> str:
 
 
 def find_removed(line: str) -> list[str]:
-    """Return the files and folders that a line removes or moves away."""
     found: list[str] = []
     for _, words in simple_commands(line.partition("||")[0]):  # what follows may not have run
         names = [word.strip("'\"") for word in words if word[0] != "-"]
@@ -113,5 +111,4 @@ def folder_of(line: str, cwd: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name has no mark of code in it."""
     return _PLAIN.issuperset(name) or not name.isascii()

@@ -346,7 +346,6 @@ class _Stream:
         state.is_bounded = isinstance(entry, Boundary)
 
     def clean(self, parts: list[TurnPart]) -> list[TurnPart]:
-        """Remove the secrets from parts, and from the states to go on from."""
         plain = msgspec.to_builtins(parts)
         if without := secrets.redact_texts(plain):
             self.known.hear(one for part in parts for one in _spoken(part) if one[1] in without)

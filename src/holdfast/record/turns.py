@@ -146,7 +146,6 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
 
 
 def clip_words(words: str) -> str:
-    """Return the words, or only head and tail if they are very long."""
     if len(words) <= KEPT_CHARS:
         return words
     return sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
@@ -245,7 +244,6 @@ def words_before(record: Record) -> str:
 
 
 def add_question(record: Record, question: str, place: Place) -> None:
-    """Record that the model asked with a tool; the answer comes as the tool's result."""
     turn = current(record)
     turn.questions = [*turn.questions, Question(sentences.clip(question, LONGEST_QUESTION), place)]
     del turn.questions[:-MOST_QUESTIONS]
@@ -301,12 +299,10 @@ def number_at_work(record: Record) -> int:
 
 
 def began(record: Record) -> int:
-    """Return the step at which that request was typed."""
     return record.turns[number_at_work(record)].place.op if record.turns else 0
 
 
 def turn_at(record: Record, place: Place) -> Turn | None:
-    """Return the turn in which something happened."""
     return record.turns[max(1, _count_until(record, place)) - 1] if record.turns else None
 
 
@@ -347,7 +343,6 @@ def _delivered_otherwise(record: Record, texts: Sequence[str]) -> list[str]:
 
 
 def _drop_waiting(record: Record, words: str) -> None:
-    """Remove one of the waiting texts with these words."""
     for one in [one for one in record.unsure if one.waits and one.text == words][:1]:
         one.count -= 1
     record.unsure = [one for one in record.unsure if one.count]

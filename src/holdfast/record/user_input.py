@@ -51,7 +51,6 @@ def words_of(entry: Entry) -> Words:
 
 
 def first_words(path: str | os.PathLike[str]) -> str:
-    """Return the first words that the user typed, if the first entries hold any."""
     from holdfast.transcript.entries import Prompt
     from holdfast.transcript.reader import read
 
@@ -61,7 +60,6 @@ def first_words(path: str | os.PathLike[str]) -> str:
 
 
 def texts_in(entry: Entry) -> tuple[str, ...]:
-    """Return the texts of an entry that is in the user's name."""
     from holdfast.transcript.blocks import decoded
     from holdfast.transcript.entries import Attachment, Prompt, Queued, Result
 
@@ -76,12 +74,10 @@ def texts_in(entry: Entry) -> tuple[str, ...]:
 
 
 def is_notification(text: str) -> bool:
-    """Whether the client informs the model about a background task."""
     return text.startswith(_NOTIFICATIONS)
 
 
 def author_of(entry: Entry) -> Author:
-    """Return who wrote an entry that is in the user's name."""
     from holdfast.transcript.blocks import decoded
     from holdfast.transcript.entries import (  # a restore reads none
         Attachment,
@@ -119,7 +115,6 @@ def is_of_a_run(prompt: str) -> bool:
 
 
 def split_tasks(prompt: str) -> list[tuple[str, str, str]]:
-    """Return the number, the title and the description of each task."""
     _, *rest = TASK.pattern.split(prompt.partition(TERMS)[0])
     return list(zip(rest[::3], rest[1::3], rest[2::3], strict=True))
 

@@ -54,7 +54,6 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def short(text: str, most: int) -> str:
-    """The text, cut with an ellipsis if it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 

@@ -22,7 +22,6 @@ ASKING = ("?", "\uff1f")  # how a question ends
 
 
 def head(text: str, chars: int) -> str:
-    """The first `chars` characters."""
     return text if len(text) <= chars else redact(text[: chars + MARGIN_CHARS])[:chars]
 
 
@@ -138,7 +137,6 @@ def last_sentences(text: str, most: int) -> str:
 
 
 def split(line: str) -> list[str]:
-    """The sentences of one line."""
     sentences, start = [], 0
     for end in (_END_PLAIN if line.isascii() else _END.pattern).finditer(line):
         if line[end.start()] != "." or _ends(line, start, end.start(), end.end()):

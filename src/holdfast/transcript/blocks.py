@@ -147,8 +147,6 @@ class Thinking(Block, frozen=True, gc=False, tag="thinking"):
 
 
 class ToolUse(Block, frozen=True, gc=False, tag="tool_use"):
-    """One call of a tool."""
-
     id: str = ""
     name: str = ""
     raw_input: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw, name="input")

@@ -33,8 +33,6 @@ _UNSURE = ("bridge", "composer", "person", "remote", "suggestion", "unclassified
 
 
 class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
-    """The API's message inside a line."""
-
     id: str = ""
     role: str = ""
     model: str = ""
@@ -56,7 +54,6 @@ class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """The words of all text blocks."""
         return "\n".join(self.texts)
 
 
@@ -72,8 +69,6 @@ class PromptOrigin(msgspec.Struct, frozen=True, gc=False):
 
 
 class CompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a boundary line states about its compaction."""
-
     trigger: str = ""
     pre_tokens: Tokens | None = None
     post_tokens: Tokens | None = None
@@ -89,8 +84,6 @@ class MicrocompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"
 
 
 class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """One line of any type."""
-
     type: str = ""
     subtype: str | None = None
     uuid: str = ""
@@ -169,8 +162,6 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answer(Entry, frozen=True, gc=False):
-    """One line of an answer of the model."""
-
     message: TranscriptMessage
     usage: Usage
 
@@ -221,7 +212,6 @@ class Prompt(Entry, frozen=True, gc=False):
 
     @property
     def plan(self) -> str:
-        """The plan that the client wrote down beside the prompt."""
         plan = decoded(self.line.plan_content)
         return plan if isinstance(plan, str) else ""
 
@@ -289,7 +279,6 @@ class Attachment(Entry, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """The words as the model got them; empty when the line does not say."""
         return "\n".join(words_within(self.line.rendered))
 
 

@@ -43,17 +43,14 @@ def session_id(path: Path) -> str:
 
 
 def has_lines(path: Path) -> bool:
-    """Return whether at least one line was written by the client; Unreadable without a file."""
     return next(read(path), None) is not None
 
 
 def folder_of(path: str) -> str:
-    """Return the folder that the session began in, as the transcript says it."""
     return next((entry.line.cwd for entry in read(path) if entry.line.cwd), "")
 
 
 def tallies(path: Path) -> dict[str, int]:
-    """Count the lines: which were understood, and which were not."""
     reader = Reader(path)
     for _ in reader:
         pass
@@ -140,8 +137,6 @@ def _texts(entry: Attachment) -> list[str]:
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """A call, and what came back."""
-
     use: ToolUse
     result: ToolResult
 

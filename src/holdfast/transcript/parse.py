@@ -90,7 +90,6 @@ class LineTally(msgspec.Struct):
         }
 
     def as_dict(self) -> dict[str, int]:
-        """The counts to show."""
         return {
             "lines": self.lines,
             "understood": sum(self.by_type.get(name, 0) for name in UNDERSTOOD),
@@ -118,7 +117,6 @@ def _answer(offset: int, line: TranscriptLine, data: bytes) -> Answer | None:
 
 
 def _user_entry(offset: int, line: TranscriptLine, data: bytes) -> Summary | Result | Prompt | None:
-    """A line in the user's name."""
     message = line.message
     if message is None:
         return None

@@ -64,7 +64,6 @@ class Operation(NamedTuple):
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """Every result, one per call."""
         return tuple(
             result for entry in self.after if isinstance(entry, Result) for result in entry.results
         )
