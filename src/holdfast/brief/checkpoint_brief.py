@@ -24,8 +24,7 @@ class Changed(HoldfastError):
 
 
 def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
-    """Return the text. A checkpoint that is not verified raises `Changed` unless the caller
-    wants it anyway."""
+    """Return the text; `Changed` for one that does not verify, unless wanted anyway."""
     if not entry.verified and not anyway:
         raise Changed(changed(entry))
     return checkpoint_file.body(checkpoint_file.read(entry.path).document).lstrip("\n")
@@ -62,8 +61,7 @@ def offer(project: str, session_id: str, now_ms: int) -> str:
 
 
 def in_few_lines(path: str, document: Document, now: datetime) -> str:
-    """Return a short text about a checkpoint, fenced as reference: a repository could contain one
-    made by anyone."""
+    """Return a short text, fenced: a repository could contain one made by anyone."""
     minutes = max(0, int((now - document.created).total_seconds() // 60))
     age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
     open_steps = document.sections.get("Next Steps", ())[:MOST_STEPS]

@@ -208,8 +208,7 @@ def summary_at_end(record: Record) -> str:
 
 
 def _for_words(record: Record, room: int) -> int:
-    """Return the room for the user's words: what they need at their usual length, but at least and
-    at most a share."""
+    """Return the room for the user's words: what they need, within these shares."""
     least, most = WORDS_SHARES
     return int(min(max(room * least, quotes.needed_units(record, quotes.USUAL_CHARS)), room * most))
 
@@ -217,15 +216,13 @@ def _for_words(record: Record, room: int) -> int:
 def _fixed(
     record: Record, marked: Sequence[str], budget: Ledger, room: int, given: str
 ) -> list[BriefItem]:
-    """Return what must be in the brief beside the user's words: marked rules, pins, and texts of
-    which nobody can tell who wrote them."""
+    """Return marked rules, pins, and texts of which nobody can tell who wrote them."""
     unsure = _from("unsure", lambda: quotes.unsure_items(record, int(room * UNSURE_SHARE), given))
     return [*work_items.pinned(marked, budget.pins, int(room * PINNED_SHARE)), *unsure]
 
 
 def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
-    """Leave out what the model has already, what the client restores with the last round, and what
-    is found again in the project."""
+    """Leave out what the model has, what the client restores, what the project holds."""
     if not given:
         return list(items)
     held, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
@@ -256,8 +253,7 @@ def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given:
 
 
 def _not_evicted(items: list[BriefItem], evicted: frozenset[str]) -> list[BriefItem]:
-    """Remove the evicted items. The user's words and pins stay in any case: without the request
-    nothing else has a meaning."""
+    """Remove the evicted items; the user's words and pins stay in any case."""
     if not evicted:
         return items
     return [item for item in items if item.section in KEPT or item_id(item) not in evicted]
@@ -302,8 +298,7 @@ def _sources(
 
 
 def _from(what: str, source: Callable[[], Iterable[BriefItem]]) -> list[BriefItem]:
-    """Return the items of one source. A fault in it costs the rest of that source, and nothing
-    else."""
+    """Return the items of one source. A fault in it costs only the rest of that source."""
     items: list[BriefItem] = []
     try:
         items.extend(source())

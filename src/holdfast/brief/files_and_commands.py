@@ -79,8 +79,7 @@ def _is_clients(path: str) -> bool:
 
 
 def commands(record: Record) -> Iterator[BriefItem]:
-    """Yield commands as they were typed: checks, the likeliest to be run again first; then, in what
-    room is left, the newest others."""
+    """Yield checks, the likeliest first; then, in what room is left, the newest others."""
     runs = [run for run in newest_runs(record) if len(run.line) <= LONGEST_COMMAND]
     ran = {run.line: run.command for run in runs}
     checks = {run.line for run in runs if run.is_check}
@@ -99,8 +98,7 @@ def commands(record: Record) -> Iterator[BriefItem]:
 
 
 def about(record: Record) -> Iterator[BriefItem]:
-    """Yield the kind of work: the endings of the files, and the tools. It is the last to be
-    taken."""
+    """Yield the endings of the files and the tools. It is the last to be taken."""
     names = (
         path.rpartition("/")[2] for path, one in record.files.items() if one.reads or one.edits
     )

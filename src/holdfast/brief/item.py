@@ -88,8 +88,7 @@ class BriefItem(msgspec.Struct, gc=False):
 
 
 def find_archived(session_id: str, agent_id: str) -> list[Archived]:
-    """Return the compressed topics of a session. A subagent has none, and most machines have
-    none."""
+    """Return the compressed topics of a session; a subagent has none."""
     if agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
         return []
     from holdfast.segment import library
@@ -114,14 +113,12 @@ def times(count: int) -> str:
 
 
 def compartment_of(item: BriefItem) -> str:
-    """Return the compartment of an item: its own, if it names one, because a pin belongs where the
-    user put it."""
+    """Return the compartment of an item: a pin belongs where the user put it."""
     return item.compartment or SECTION.get(item.section, AMBIENT)
 
 
 def compartment_weights(sections: Iterable[Section]) -> dict[str, float]:
-    """Return the weight of each compartment: the sum of the shares that a role's template gives its
-    sections."""
+    """Return the sum of the shares that a template gives each compartment."""
     found: dict[str, float] = {}
     for one in sections:
         name = SECTION.get(one.name, AMBIENT)
@@ -142,8 +139,7 @@ class Choice:
         self._groups: set[str] = set()
 
     def cost(self, item: BriefItem) -> int:
-        """Return its characters, with the heading and the line of its folder or file, if they are
-        needed."""
+        """Return its characters, with the heading and folder that are not paid for yet."""
         cost = units(item.text) + 3
         if item.section not in self._begun:
             cost += len(self._sections[item.section].heading) + 5
@@ -176,8 +172,7 @@ class Choice:
         return True
 
     def lengthen(self, sections: Sequence[str], room: int) -> None:
-        """Show more of what was cut. The items share the room: what a short one does not need goes
-        to the longer ones."""
+        """Show more of what was cut; what a short one does not need goes to longer ones."""
         cut = [one for one in self.taken if one.whole and one.section in sections]
         cut.sort(key=lambda one: len(one.whole))
         for number, item in enumerate(cut):
@@ -199,8 +194,7 @@ def choose(
     room: int,
     shares: Mapping[str, float] | None = None,
 ) -> Choice:
-    """Take pinned items first; then the best of each compartment within its allotment; then
-    whatever still fits. `shares` are set by the user."""
+    """Take pinned items; then the best of each compartment; then whatever still fits."""
     choice = Choice(sections, room)
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
@@ -219,8 +213,7 @@ def choose(
 
 
 def fill(choice: Choice, items: Sequence[BriefItem]) -> None:
-    """Use the room that is left: for more of the texts that were cut, then for spare items, those
-    of most worth first."""
+    """Use the room left: for more of what was cut, then for spare items by worth."""
     choice.lengthen([*NEWS, "flight"], choice.room)
     choice.lengthen(["said"], choice.room)
     spare = [one for one in items if one.is_spare and choice.knows(one)]

@@ -73,8 +73,7 @@ class Quote(msgspec.Struct, frozen=True):
 
 
 def quotes(record: Record) -> list[Quote]:
-    """Return everything the user typed, oldest first. Equal words appear once, at their last
-    place."""
+    """Return all that the user typed, oldest first; equal words once, at their last place."""
     found: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         how = describe_stop(record.turns, number)
@@ -118,8 +117,7 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
 
 
 def _replied(turn: Turn) -> str:
-    """Return what short words answer: the end of the question before them, and more of it for a
-    bare "B"."""
+    """Return the end of the question before short words, and more of it for a bare "B"."""
     if turn.reply_to.startswith(REFUSED):
         return flat(turn.reply_to, REPLY_TO_CHARS)
     if len(turn.asked) >= TERSE_CHARS:
@@ -275,8 +273,7 @@ def is_answered(turn: Turn) -> bool:
 
 
 def is_replaced(record: Record, text: str, place: Place) -> bool:
-    """Whether the request during which this was said was answered since, with more words: these
-    stand for it."""
+    """Whether a longer answer to the same request stands for these words."""
     turn = turn_at(record, place)
     is_over = turn is not None and is_answered(turn) and not turn.interrupted
     return is_over and turn is not None and len(turn.said) >= len(text)

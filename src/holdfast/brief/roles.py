@@ -42,8 +42,7 @@ ALWAYS = (
 
 
 def role_for(agent_type: str, *, has_agents: bool = False) -> str:
-    """Return the role for an agent's type. The main session is the orchestrator if it has agents,
-    else the developer."""
+    """Return the role of an agent's type. A main session with agents is the orchestrator."""
     if not agent_type:
         return "orchestrator" if has_agents else "developer"
     low = agent_type.lower()

@@ -34,8 +34,7 @@ Row = Mapping[str, Any]
 
 
 def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefItem]:
-    """Yield the items of a projection. `reader` is the agent that reads the brief: what is its own
-    stands apart."""
+    """Yield the items of a projection; what is the `reader`'s own stands apart."""
     yield from _saved(work)
     yield from _waves(work)
     known = {flat(agent.asked, 200) for agent in record.agents.values()}
@@ -144,8 +143,7 @@ def _place_of(subtask: Row, reader: str) -> tuple[str, float, str]:
 
 
 def _messages(posted: Sequence[Row]) -> Iterator[BriefItem]:
-    """Yield the last messages between agents of the project, oldest first: a compaction removes
-    what was read."""
+    """Yield the last messages between agents: a compaction removes what was read."""
     words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
     for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
         who, whom = (

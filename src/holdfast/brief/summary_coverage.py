@@ -41,8 +41,7 @@ Nearness = Callable[[Sequence[str], Sequence[str]], list[tuple[float, int]]]
 
 
 class MeasuredItem(NamedTuple):
-    """An item, the share of it that the summary holds, and the passage nearest to the part of it
-    that was found least."""
+    """An item, the share that the summary holds, the passage nearest to the rest."""
 
     item: BriefItem
     share: float
@@ -88,8 +87,7 @@ def _items(record: Record) -> Iterator[BriefItem]:
 
 
 class _Part(msgspec.Struct):
-    """A sentence of an item: a summary that tells the request and leaves out the rule behind it
-    holds half of it."""
+    """A sentence: a summary with the request but without its rule holds half of it."""
 
     item: BriefItem
     text: str
@@ -140,8 +138,7 @@ def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) ->
 
 
 class SummaryWords:
-    """The words of one summary, prepared for comparison. A long session asks for thousands of
-    messages."""
+    """The words of one summary, prepared for thousands of comparisons."""
 
     def __init__(self, summary: str) -> None:
         lines = (line.strip() for line in summary.splitlines())

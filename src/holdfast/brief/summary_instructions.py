@@ -63,8 +63,7 @@ def write_instructions(
 
 
 def _still_holds(quote: Quote) -> bool:
-    """Whether the summary should hold these words: `/compact` itself and what the user took back
-    are of the past."""
+    """Whether the words are not `/compact` itself, and were not taken back."""
     return not (quote.text.startswith("/compact") or quote.stopped.startswith(TAKEN_BACK))
 
 

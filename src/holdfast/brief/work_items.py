@@ -78,8 +78,7 @@ def pin_id(item: BriefItem) -> str:
 
 
 def flight(record: Record, room: int) -> Iterator[BriefItem]:
-    """Yield what the model said last, and while it is at work the calls without a result and the
-    last ones."""
+    """Yield what the model said last, and of unfinished work the last calls."""
     place = record.recent[-1].place if record.recent else None
     answers = {turn.said_op for turn in record.turns[:-1] if is_answered(turn)}
     if record.last_texts and record.last_said_op not in answers:
@@ -128,8 +127,7 @@ def printed(record: Record) -> Iterator[BriefItem]:
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
-    """Yield what git said when it was asked, and printed last; the branch, and the newest answer,
-    are always there if there is room."""
+    """Yield what git said; the branch and the newest answer always, if there is room."""
     is_roomy, why = room >= ROOMY_CHARS, "what git said"
     if branch := describe_branch(record):
         place = record.git_log.place if record.git_log else Place()
@@ -253,8 +251,7 @@ def added(items: Sequence[str]) -> Iterator[BriefItem]:
 
 
 def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:
-    """Yield segments that can be recalled, one line each, newest first: everything that the
-    summariser was told it may drop."""
+    """Yield segments that can be recalled: all that the summariser may drop."""
     for age, (name, topic, _) in enumerate(reversed(archived[-MOST_ARCHIVED:])):
         text = f"{flat(topic, 90)}: {plain_name(name)}"
         yield BriefItem(

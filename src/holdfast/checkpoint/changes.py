@@ -128,8 +128,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
 
 
 def _find_words(record: Record, path: str, used: FileUse) -> str:
-    """Return the sentence that names the file in the answer of the turn that edited it, else what
-    the model said at the edit."""
+    """Return the sentence of the answer that names the file, else the words at the edit."""
     turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
     said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
@@ -157,8 +156,7 @@ def issues(record: Record) -> Iterator[str]:
 
 
 def last_runs(record: Record) -> Iterator[str]:
-    """Yield the newest run of each check, the newest first: as typed, when, how many edits came
-    after, and the end of what it printed."""
+    """Yield the newest run of each check: as typed, when, edits since, the end of its output."""
     for line, one, _ in commands.newest_checks(record)[:MOST_RUNS]:
         edits = commands.describe_edits(record, one) or "no edit since"
         end = commands.end_of_output(one, SHORT_CHARS)

@@ -76,8 +76,7 @@ class DamagedCheckpoint(HoldfastError):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """Items are plain texts without a bullet; they may hold any character and any number of
-    lines."""
+    """Items are texts without a bullet, of any characters and any number of lines."""
 
     created: datetime
     trigger: str
@@ -121,8 +120,7 @@ def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
 
 
 def hash_of(facts: object) -> str:
-    """Return the hash of the facts. The same facts in the same order have the same hash at any
-    time."""
+    """Return the hash of the facts: the same for the same facts in the same order."""
     text = json.dumps(facts, sort_keys=True, default=str)
     return digest(text.encode())
 
@@ -242,8 +240,7 @@ def parse(data: bytes) -> ParsedCheckpoint:
 
 
 def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the front matter up to the hash, the line with the hash, and the rest from the
-    closing fence."""
+    """Return the part up to the hash, its line, and the rest from the closing fence."""
     if not data:
         raise DamagedCheckpoint("file", "empty")
     end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1

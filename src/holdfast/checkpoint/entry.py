@@ -39,8 +39,7 @@ class CheckpointEntry(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
 
     @property
     def rank(self) -> tuple[str, int]:
-        """A later checkpoint has a greater rank, as far as the clocks that dated them can be
-        trusted."""
+        """A later checkpoint has a greater rank, as far as clocks can be trusted."""
         return self.created, number(self.id)
 
     @property
@@ -98,8 +97,7 @@ def files_in(folder: str) -> list[str]:
 
 
 def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
-    """List the files worth opening: known ones, and of others in each folder the newest, as many
-    as the limits allow."""
+    """List the files worth opening: known ones, and the newest others within the limits."""
     ours, found = set(known), []
     for folder in folders:
         paths = files_in(folder)
@@ -129,8 +127,7 @@ def reconcile(
 def newest_of(
     entries: Iterable[CheckpointEntry], session_id: str, agent_id: str
 ) -> CheckpointEntry | None:
-    """Return the last entry of one window by its own count: a clock set back does not change the
-    order."""
+    """Return the last entry of one window by its own count, which no clock changes."""
     same = [
         entry for entry in entries if (entry.session_id, entry.agent_id) == (session_id, agent_id)
     ]

@@ -63,8 +63,7 @@ def newest(
 
 
 def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Sort newest first. Within a window the own count decides: one that a clock set back has dated
-    earlier counts as of the one before it."""
+    """Sort newest first; in a window by its own count, for a clock may be set back."""
     newest: dict[tuple[str, str, str], tuple[str, int]] = {}
     ranks = {}
     for entry in sorted(entries, key=lambda entry: (entry.iteration, *entry.rank)):
@@ -92,8 +91,7 @@ def find_by_name(word: str, project: str) -> CheckpointEntry:
 
 
 def newest_of_session(session_id: str) -> CheckpointEntry | None:
-    """Return the newest of the session whose id begins with this, in any project; a subagent's
-    only if the session itself has none."""
+    """Return a session's newest; a subagent's only if the session itself has none."""
     known = [one for one in index.load_or_empty() if one.session_id.startswith(session_id)]
     return next(iter(sort_entries([one for one in known if not one.agent_id] or known)), None)
 
@@ -113,8 +111,7 @@ def newest_with_parent(
 
 
 def full_path(word: str) -> str:
-    """Return the path as the index spells it: the folder resolved, the name as it is (a link is
-    not followed)."""
+    """Return the path as the index spells it: the folder resolved, a link not followed."""
     folder, _, name = word.rpartition("/")
     here = folder or ("/" if word.startswith("/") else ".")
     return f"{os.path.realpath(here).rstrip('/')}/{name}"
@@ -161,8 +158,7 @@ def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[Ch
 
 
 def compare(older: Document, newer: Document) -> list[SectionChange]:
-    """Return the items added and removed in each section, in order; unchanged sections are left
-    out."""
+    """Return the items added and removed in each section that changed."""
     before, after = older.sections, newer.sections
     changes = (
         SectionChange(

@@ -140,8 +140,7 @@ def projects() -> list[str]:
 
 
 def known_files(also: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Return the files of every known or given project that are worth opening; known ones always
-    are."""
+    """Return the files of known or given projects that are worth opening."""
     names = sorted({*projects(), *(folders.resolve(one) for one in also)})
     inside = [folder for name in names for folder in folders.readable(name)]
     return list(dict.fromkeys(readable_in(inside, known)))

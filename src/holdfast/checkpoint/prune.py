@@ -89,8 +89,7 @@ def prune(project: str, now: datetime, retention: CheckpointRetention = DEFAULT)
 
 
 def _sweep(project: str) -> None:
-    """Remove snapshots whose file is gone; none while no file is found at all (the disk may not
-    be mounted)."""
+    """Remove snapshots without a file; none if no file is found: a disk may be missing."""
     paths = [path for folder in folders.readable(project) for path in files_in(folder)]
     present = {timestamps.id_of(path.rpartition("/")[2]) for path in paths}
     for checkpoint_id in snapshot.names(project) - present if present else ():
@@ -116,8 +115,7 @@ class Left(msgspec.Struct, frozen=True):
 
     @property
     def may_go(self) -> tuple[str, ...]:
-        """The files to remove. While something stays, so does `.gitignore`: git would see the
-        rest."""
+        """While something stays, so does `.gitignore`: git would see the rest."""
         kept = {*self.stays, ".gitignore"} if self.stays else set()
         return tuple(name for name in self.names if name not in kept)
 
@@ -128,8 +126,7 @@ class Left(msgspec.Struct, frozen=True):
 
 
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
-    """Return the folders of every known or given project; one that cannot be opened has nothing
-    of ours."""
+    """Return the folders of known or given projects that can be opened."""
     lefts = []
     for project in sorted({*index.projects(), *(folders.resolve(one) for one in also)}):
         with suppress(UnusableFolder):
@@ -142,8 +139,7 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
 
 
 def remove_own(left: Left) -> str:
-    """Remove our files, and the folder if nothing else is in it; return why that failed, or an
-    empty text."""
+    """Remove our files, and the folder if it is empty then; return why that failed."""
     try:
         with folders.enter(left.place) as folder:
             for name in left.may_go:

@@ -33,8 +33,7 @@ def size(items: Iterable[str]) -> int:
 
 
 def first(items: list[str], room: int) -> list[str]:
-    """Return the first items, as many as fit, the beginning of the next one, and a line that counts
-    the others."""
+    """Return the items that fit, the beginning of the next one, and a count of the others."""
     if size(items) <= room:
         return items
     kept: list[str] = []

@@ -64,8 +64,7 @@ def somebodys(section: str, entry: str) -> str:
 def sections_of(
     record: Record, added: Sequence[AddedLine] = (), room: int = ROOM_CHARS
 ) -> dict[str, list[str]]:
-    """Return what is known under the headings that a reader looks for; empty ones are removed
-    later."""
+    """Return what is known under its headings; empty ones are removed later."""
     builders: dict[str, tuple[float, Callable[[int], list[str]]]] = {
         IN_PROGRESS: (0.14, lambda room: first([*_in_progress(record)], room)),
         "What Changed": (0.22, lambda room: changes.changed(record, room)),
@@ -94,8 +93,7 @@ def sections_of(
 
 
 def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, Any]:
-    """Return the same as plain values, under the names that existing readers of snapshots
-    expect."""
+    """Return the same as plain values, under the names that readers know."""
     tasks = open_items.tasks(record)[:MOST_ITEMS]
     by_model = {kind: [one.item for one in added if one.kind == kind] for kind in ADDED_TO}
     return {
@@ -162,8 +160,7 @@ def _question(record: Record, at: int) -> str:
 
 
 def decisions(record: Record) -> Iterator[str]:
-    """Yield what the user decided, each with its question and its turn, and what the model labelled
-    as a decision."""
+    """Yield what the user decided, and what the model labelled as a decision."""
     for decision in find_decisions(record):
         words = _quote(decision.text)
         to = f"{_quote(decision.question)} → " if decision.question else ""
@@ -284,8 +281,7 @@ def _left_out(record: Record, turns: Sequence[int]) -> str:
 
 
 def _turn(record: Record, at: int, most: int) -> str:
-    """Return a turn with so much of its words. Those of the last one stand under Next Steps unless
-    they were answered."""
+    """Return a turn; words of the last one that are not answered stand under Next Steps."""
     turn, how = record.turns[at], describe_stop(record.turns, at)
     if turn is record.turns[-1] and not open_items.why_open(record):
         most = max(most, LAST_TURN_CHARS)
@@ -316,8 +312,7 @@ def _words(record: Record, at: int, most: int) -> str:
 
 
 def _agents(record: Record) -> Iterator[str]:
-    """Yield what runs without an end in the transcript, then what subagents answered, the newest
-    first."""
+    """Yield what runs, then what subagents answered, the newest first."""
     for name, one in open_items.running(record):
         yield open_items.describe_running(record, name, one, ASKED_CHARS)
     for _, asked, report in islice(open_items.ended(record), MOST_AGENTS):

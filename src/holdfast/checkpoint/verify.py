@@ -33,8 +33,7 @@ class VerifyReport(msgspec.Struct, frozen=True):
 
 
 def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> VerifyReport:
-    """Return everything that is wrong with a checkpoint, in words; its entry is checked too if
-    entries are given."""
+    """Return what is wrong with a checkpoint, and with its entry if entries are given."""
     try:
         found = checkpoint_file.read(path)
     except DamagedCheckpoint as error:
@@ -55,8 +54,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
 
 
 def verify_entry(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> CheckpointEntry:
-    """Return the entry with the result of a check now: the index does not know what happened to the
-    file since."""
+    """Return the entry with the result of a check now."""
     same = [one for one in entries if one.path == entry.path]
     return replace(entry, verified=verify(entry.path, same or None).ok)
 

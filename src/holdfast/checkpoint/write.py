@@ -86,8 +86,7 @@ def _extend(document: Document, entries: list[CheckpointEntry]) -> Document:
 
 
 def _write_document(document: Document) -> SavedCheckpoint:
-    """Write into the project if possible, else into our own folder; the reason for each refusal
-    is returned."""
+    """Write into the project, else into our folder, with the reason for each refusal."""
     data = render(document)
     if len(data) > LARGEST_BYTES:
         raise CheckpointNotSaved(f"no checkpoint was saved: {len(data):,} bytes are too many")

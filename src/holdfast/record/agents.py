@@ -47,8 +47,7 @@ def result(text: str) -> str:
 
 
 def take_answer(record: Record, agent: Agent, text: str) -> None:
-    """Record that an agent has ended, and its answer, if any. Head and end of the answer are saved
-    until eight more agents have ended."""
+    """Record that an agent has ended; its answer at length until eight more have."""
     agent.ended_op, answer = record.op, text.strip()
     if not answer:
         return
@@ -99,8 +98,7 @@ def take_notification(record: Record, text: str, place: Place) -> None:
 
 
 def add_command(record: Record, call: Call, text: str, place: Place) -> None:
-    """Add a shell command that continues in the background, or a monitor with what it waits for,
-    under the id that the client gave it."""
+    """Add a background command or a monitor, under the id that the client gave it."""
     kind, sign = (MONITOR, _WATCHES) if call.tool == MONITOR else (COMMAND, _STARTED)
     name = _ID_ENDS.split(one_line(text.partition(sign)[2]))[0]
     for agent in record.agents.values():

@@ -250,8 +250,7 @@ def _undo(record: Record, call: Call, block: ToolResult) -> None:
 
 
 def _drop_questions(record: Record, call: Call) -> None:
-    """Remove the questions of a call that failed, because the user never saw them, or whose answer
-    cannot be told."""
+    """Remove the questions of a call: nobody saw them, or their answer cannot be told."""
     for turn in record.turns:
         turn.questions = [question for question in turn.questions if question.place != call.place]
 

@@ -197,8 +197,7 @@ def _run(line: str, cwd: str) -> Run:
 
 
 def _covers(run: Run, failed: Run) -> bool:
-    """Whether one run does all that another does: in the same folder, with the same settings, the
-    same programs with no narrower target."""
+    """Whether one run does all that another does: same folder, settings and programs."""
     return run.folder == failed.folder and all(
         any(ours[0] == theirs[0] and _is_as_wide(ours[1], theirs[1]) for ours in run.parts)
         for theirs in failed.parts

@@ -65,8 +65,7 @@ def use(record: Record, path: str, how: str) -> str:
 
 
 def _thin(record: Record) -> None:
-    """Remove the least used files if there are very many; edited ones only if thousands were
-    edited."""
+    """Remove the least used files of very many; edited ones only of thousands."""
     if len(record.files) <= 2 * MOST_FILES or len(record.files) % COUNT_EVERY:
         return
     edited = [name for name, used in record.files.items() if used.is_changed]

@@ -57,8 +57,7 @@ def note_edit(record: Record, at: str = "") -> None:
 
 
 def ask(project: str, record: Record) -> GitLog | None:
-    """Ask git for the branch and the newest commits. None without a repository or an answer in
-    time."""
+    """Ask git for the branch and the newest commits; None without an answer in time."""
     from holdfast.files.git import LOG_SAFE, run_git
 
     words = [f"-{MOST_COMMITS}", *LOG_SAFE, "--relative", "--name-only", "-z", "--decorate=full"]
@@ -93,8 +92,7 @@ def answers(record: Record) -> list[GitAnswer]:
 
 
 def describe_branch(record: Record) -> str:
-    """Return the branch and the newest commits as git told them, or the branch that the client
-    wrote down."""
+    """Return branch and newest commits as git told them, or the client's branch."""
     if record.git_log is not None:
         return _describe_log(record, record.git_log)
     is_known = record.branch not in ("", "HEAD")

@@ -56,8 +56,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
 
 
 class UnsureText(msgspec.Struct, array_like=True, gc=False):
-    """A text in the user's name of which the client does not say who wrote it: shown, but never as
-    the user's."""
+    """A text in the user's name by an unknown writer: shown, but never as the user's."""
 
     text: str
     place: Place
@@ -389,8 +388,7 @@ def copy(record: Record) -> Record:
 
 
 def load(data: bytes) -> Record | None:
-    """Decode a saved record; None if it is not ours or has another version, and has to be read
-    again."""
+    """Decode a saved record; None if it has another version, or is not ours."""
     try:
         found = msgspec.json.decode(data, type=Record)
     except (msgspec.DecodeError, ValueError, RecursionError):

@@ -71,8 +71,7 @@ def describe_done(record: Record) -> str:
 
 
 def plan_lines(record: Record, most: int) -> list[str]:
-    """Return the newest plan as it stood: so many lines, the first with its turn and with the files
-    edited since."""
+    """Return so many lines of the newest plan, with its turn and the files edited since."""
     if record.plan is None:
         return []
     place = record.plan.place
@@ -85,8 +84,7 @@ def plan_lines(record: Record, most: int) -> list[str]:
 
 
 def questions(record: Record) -> list[Question]:
-    """Return what the model asked with a tool and the user has not answered. The user's next words
-    close earlier questions, unless the question is still on the screen."""
+    """Return unanswered questions; the user's next words close those not on the screen."""
     last = record.turns[-1] if record.turns else None
     on_screen = {call.place for call in record.calls.values()}
     return [
@@ -109,8 +107,7 @@ def running(record: Record) -> list[tuple[str, Agent]]:
 
 
 def calls(record: Record) -> list[Call]:
-    """Return the calls without a result since the user's last words: earlier ones were cut short
-    and never get one."""
+    """Return the calls without a result since the user's last words: older ones never get one."""
     since = record.turns[-1].place.offset if record.turns else -1
     return [call for call in record.calls.values() if call.place.offset > since]
 
@@ -144,8 +141,7 @@ def ended(record: Record) -> Iterator[EndedAgent]:
 
 
 def _findings(answer: str) -> str:
-    """Return an answer without headings, which only repeat the question, and without the sentences
-    before them that announce a report."""
+    """Return an answer without headings and the sentences that announce a report."""
     lines = [line.strip() for line in answer.splitlines()]
     told = [line for line in lines if line and not line.startswith(("#", "---", "```"))]
     while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:

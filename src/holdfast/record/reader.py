@@ -150,8 +150,7 @@ class RecordReader:
         log.add("WARN", "extract", "no time left to read the transcript: the next hook reads on")
 
     def _forget_secrets(self, path: str | os.PathLike[str]) -> None:
-        """Remove secrets from the record, also those that earlier texts named and that now stand
-        without a name."""
+        """Remove secrets, also those that an earlier text named."""
         self._search_heard()
         self.record.told = self.known.lines
         self.record = secrets.forget(self.record, self.known)
@@ -164,8 +163,7 @@ class RecordReader:
         self._reads.clear()
 
     def take(self, entry: Entry) -> None:
-        """Take one entry. If it raises an error, only that entry is lost: the first error is
-        logged, and all are counted."""
+        """Take one entry; an error costs only that entry, is counted, and the first one logged."""
         try:
             self.feed(entry)
         except Exception as error:
@@ -312,8 +310,7 @@ class RecordReader:
             self._hear(text, by_user=True)
 
     def _summary(self, entry: Summary) -> None:
-        """Save the client's summary, only to know what need not be repeated. It is never a
-        source."""
+        """Save the client's summary, only to know what need not be repeated."""
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
@@ -322,8 +319,7 @@ class RecordReader:
 def read_record(
     path: str | os.PathLike[str], *, sidechain: bool = False, state: Record | None = None
 ) -> Record:
-    """Return the record of a session, continued from `state`. Raises Unreadable if there is no
-    file."""
+    """Return the record of a session, continued from `state`; Unreadable without a file."""
     return RecordReader(state, sidechain=sidechain).read(path)
 
 
@@ -387,8 +383,7 @@ def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Ent
 
 
 def _has_words_beside(data: bytes, spelled: bytes) -> bool:
-    """Whether a text is beside the results. Some results are texts too, so only decoding can
-    tell."""
+    """Whether a text is beside the results, which may be texts too."""
     end = spelled.find(_RECORD)
     if spelled.find(_TEXT, 0, end if end >= 0 else len(spelled)) < 0:
         return False

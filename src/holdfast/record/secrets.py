@@ -173,8 +173,7 @@ def texts_of(record: Record) -> frozenset[str]:
 
 
 def redact_record(record: Record, searched: Collection[str] = ()) -> Record:
-    """Return the record without a secret in any text; the same object if there is none. `searched`:
-    texts that have none."""
+    """Return the record without secrets; texts in `searched` have none."""
     plain = msgspec.to_builtins(record)
     without = redact_texts(plain, searched)
     return msgspec.convert(with_texts(plain, without), Record) if without else record

@@ -27,8 +27,7 @@ _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
 @lru_cache(KNOWN_LINES)
 def _split(line: str) -> tuple[tuple[str, str], ...]:
-    """Return the simple commands of a line, each with the sign before it, without the content of a
-    here-document."""
+    """Return each simple command with the sign before it; no content of here-documents."""
     line = clip(line, LONGEST_LINE).replace("\\\n", " ").partition("<<")[0].strip()
     found, start, sign = [], 0, ""
     for cut in _CUT.finditer(line):
@@ -43,8 +42,7 @@ def parts(line: str) -> list[str]:
 
 
 def shows_exit_code(line: str) -> bool:
-    """Whether the exit code of a line is that of all its commands: none is piped, or followed by
-    another in any case."""
+    """Whether the exit code is that of all commands: no pipe, none that runs anyway."""
     return "<<" not in line and all(sign in ("", "&&") for sign, _ in _split(line))
 
 
@@ -93,8 +91,7 @@ def find_removed(line: str) -> list[str]:
 
 
 def find_written(line: str) -> list[str]:
-    """Return the files that a line writes: by redirection, by editing in place, by a move, or by
-    git (restored or checked out)."""
+    """Return the files that a line writes: by `>`, in place, by a move, or by git."""
     bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
     found = _INTO.pattern.findall(bare)
     for part in filter(_WRITES.match, parts(line)):

@@ -58,8 +58,7 @@ def save(folder: str, record: Record) -> None:
 
 
 def goes_on(record: Record, read_from: str, path: str) -> bool:
-    """Whether reading may go on from this record: of no other file of the same name, and without
-    impossible values."""
+    """Whether reading may go on from this record, and not of another file of the name."""
     return record.offset >= 0 and read_from == sign(path, record.offset) != ""
 
 

@@ -91,8 +91,7 @@ def save_state(path: str | os.PathLike[str], state: StreamState) -> dict[str, An
 
 
 def load_state(path: str | os.PathLike[str], saved: object) -> StreamState | None:
-    """Return a saved state; None if the file is another one by now, or the state of another
-    version: then it is read from the start."""
+    """Return a saved state; None for another file or version: read from the start."""
     try:
         state = msgspec.convert(saved, StreamState)
     except (msgspec.ValidationError, ValueError, RecursionError):

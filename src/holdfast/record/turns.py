@@ -152,8 +152,7 @@ def clip_words(words: str) -> str:
 
 
 def queue(record: Record, operation: str, text: str, place: Place) -> str:
-    """Take an entry of the queue: something was typed while the model works, delivered, or taken
-    back into the input line."""
+    """Take an entry of the queue: typed meanwhile, delivered, or taken back."""
     if operation == "popAll":
         _withdraw(record)
     if operation in ("dequeue", "remove"):
@@ -188,8 +187,7 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
 
 
 def _leave_queue(record: Record, words: str) -> str:
-    """Remove the entry with these words from the queue; the first one if none has them. Return its
-    words."""
+    """Remove the entry with these words from the queue, else the first, and return it."""
     at = record.queue.index(words) if words in record.queue else 0
     return record.queue.pop(at) if record.queue else ""
 
@@ -278,8 +276,7 @@ def describe_stop(turns: Sequence[Turn], at: int) -> str:
 
 
 def turn_number(record: Record, place: Place) -> int:
-    """Return the number of the turn in which something happened, counted from 1 over the whole
-    session."""
+    """Return the number of the turn in which something happened, from 1."""
     number = _count_until(record, place)
     return max(1, number) + (record.turns_dropped if number > FIRST_TURNS else 0)
 
@@ -292,8 +289,7 @@ def waits(record: Record, number: int) -> bool:
 
 
 def number_at_work(record: Record) -> int:
-    """Return the position of the request that is being worked on: the last one that is not in the
-    queue; -1 without one."""
+    """Return the position of the last request that is not in the queue; -1 without one."""
     numbers = range(len(record.turns) - 1, -1, -1)
     return next((number for number in numbers if not waits(record, number)), len(record.turns) - 1)
 
@@ -311,8 +307,7 @@ def _count_until(record: Record, place: Place) -> int:
 
 
 def _moment(place: Place) -> tuple[int, int]:
-    """Return the order in time. A prompt has the step of the answer before it, so the step alone is
-    not enough."""
+    """Return the order in time. A prompt has the step of the answer before it."""
     return place.op, place.offset
 
 
@@ -336,8 +331,7 @@ def deliver(record: Record, texts: Sequence[str], author: Author, now: Turn) -> 
 
 
 def _delivered_otherwise(record: Record, texts: Sequence[str]) -> list[str]:
-    """Return the queued words that this line delivers in another form: with what the client put
-    around them, or as a command."""
+    """Return the queued words that this line delivers with a frame, or as a command."""
     words = clip_words(own_words(texts).typed).strip() if record.queued else ""
     return [one for one in (words, words.removeprefix("! ")) if one in record.queued][:1]
 
@@ -349,8 +343,7 @@ def _drop_waiting(record: Record, words: str) -> None:
 
 
 def _handed_over(waiting: list[str], text: str) -> list[str]:
-    """Return the first waiting prompts that make up the text: one, or several joined by line
-    ends."""
+    """Return the first waiting prompts that, joined by line ends, make up the text."""
     rest = text
     for count, words in enumerate(waiting, 1):
         saved = "\n".join(waiting[:count])
@@ -363,8 +356,7 @@ def _handed_over(waiting: list[str], text: str) -> list[str]:
 
 
 def _withdraw(record: Record) -> None:
-    """Remove the queued prompts: they went back to the input line before the model read them. The
-    same words in earlier turns stay."""
+    """Remove queued prompts that went back to the input line; the same in earlier turns stay."""
     for words in filter(None, record.queue):
         _taken_out(record, words)
         _drop_waiting(record, words)
@@ -373,8 +365,7 @@ def _withdraw(record: Record) -> None:
 
 
 def _taken_out(record: Record, words: str) -> Turn | None:
-    """Remove the first waiting turn with these words, and return it. What the model did before it
-    read them belongs to the turn before."""
+    """Remove and return the first waiting turn; what was done belongs to the one before."""
     for at in range(max(0, len(record.turns) - MOST_LOOKED_AT), len(record.turns)):
         if record.turns[at].waits and record.turns[at].asked.strip() == words:
             turn = record.turns.pop(at)

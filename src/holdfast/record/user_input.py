@@ -126,8 +126,7 @@ def heading(number: int, title: str) -> str:
 
 
 def extract_request(prompt: str) -> str:
-    """Return what the plan asks for, its tasks and then its rules; empty if this is no prompt of a
-    run."""
+    """Return the tasks and rules of a run's prompt; empty for any other."""
     if not is_of_a_run(prompt):
         return ""
     texts = []

@@ -172,8 +172,7 @@ def flat(text: str, most: int) -> str:
 
 
 def _is_plain_line(text: str) -> bool:
-    """Whether `flat` would leave it as it is, as nearly every line of a brief: told in an eighth of
-    the time."""
+    """Whether `flat` would leave it as it is, told in an eighth of the time."""
     is_plain = text.isascii() and text.isprintable() and "<" not in text
     return is_plain and "  " not in text and text == text.strip()
 

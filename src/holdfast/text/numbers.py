@@ -75,8 +75,7 @@ _MILLION = 1_000_000
 
 
 def parse_tariff(text: str) -> Tariff:
-    """Parse `model input output read written; …`. What does not fit is left out: a cost without
-    its price is not known."""
+    """Parse `model input output read written; …`; what does not fit is left out."""
     tariff: Tariff = {}
     for row in text.split(";"):
         model, *rest = row.split()[:5] or [""]

@@ -37,8 +37,7 @@ def clip(text: str, chars: int) -> str:
 
 
 def clip_start(text: str, chars: int) -> str:
-    """At most the last `chars` characters, from the start of a line: the name that tells a secret
-    stands before it."""
+    """At most the last `chars` characters, from a line's start: there a secret is named."""
     if len(text) <= chars:
         return text
     end = text[-chars:]
@@ -186,8 +185,7 @@ _LEAD = re.compile(r"^(?:implement (?:the following|this) plan\b|plan:)[\s:.-]*"
 
 
 def title_of(prompt: str) -> str:
-    """Return the first paragraph or heading that says something; what a client puts before a plan
-    says nothing."""
+    """Return the first paragraph that says something; what precedes a plan says nothing."""
     candidates = (
         _LEAD.sub("", paragraph) for paragraph in _paragraphs(_TAG.sub(" ", prompt[:20_000]))
     )

@@ -82,8 +82,7 @@ def end_of_torn(data: bytes) -> int:
 
 
 def may_hold_words(data: bytes) -> bool:
-    """Whether a line that does not parse may have been a prompt; some lines show that they are
-    not."""
+    """Whether a line that does not parse may have been a prompt."""
     spelled = without_blanks(data)
     return not any(mark in spelled for mark in _NO_WORDS)
 

@@ -35,8 +35,7 @@ _ID = re.compile(rb'"(?:id|tool_use_id|call_id)": ?"([^"]{1,80})"')
 
 
 def session_id(path: Path) -> str:
-    """Return the session id of the last lines: a resumed session may begin with lines of the one
-    before."""
+    """Return the session id of the last lines; the first may be of the session before."""
     start = max(0, path.stat().st_size - END_BYTES)
     ids = [entry.line.session_id for entry in read(path, start=start) if entry.line.session_id]
     return ids[-1] if ids else ""
@@ -65,8 +64,7 @@ class Compactions(msgspec.Struct, frozen=True):
 
 
 def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
-    """Count compactions from the few lines that mention one: a gigabyte takes a second instead
-    of ten."""
+    """Count compactions from the lines that mention one: a second for 1 GB, not ten."""
     boundaries = summaries = 0
     parse_data = parser_for(path)
     thinned: list[Boundary] = []
@@ -107,8 +105,7 @@ class Compaction(msgspec.Struct, frozen=True):
 
 
 def read_compactions(path: str | os.PathLike[str], *, sidechain: bool) -> Iterator[Compaction]:
-    """Yield them in order. A boundary and the summary behind it are one; client 1.0.53 wrote only
-    the summary."""
+    """Yield a boundary and its summary as one; client 1.0.53 wrote only summaries."""
     last: Compaction | None = None
     for entry in read(path):
         if entry.is_sidechain is not sidechain:
@@ -146,8 +143,7 @@ def is_id(word: str) -> bool:
 
 
 def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
-    """Find the calls with these ids, in the order of the file. Only lines that name one are
-    decoded."""
+    """Find the calls with these ids; only lines that name one are decoded."""
     wanted = {id_.encode() for id_ in ids}
     uses: dict[str, ToolUse] = {}
     parse_data = parser_for(path)

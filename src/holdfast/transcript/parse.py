@@ -299,8 +299,7 @@ def _inner(name: str, raw: msgspec.Raw, errors: list[str]) -> Any:
 
 
 def _one_block(raw: msgspec.Raw, errors: list[str]) -> AnyBlock:
-    """One block. A new kind of block is no mistake of the line's; a known kind in a wrong shape
-    is."""
+    """One block. A new kind is no mistake of the line's; a known kind in a wrong shape is."""
     try:
         block: AnyBlock = _block(raw)
         return block

@@ -206,8 +206,7 @@ class Reader:
 
 
 def behind_torn(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
-    """The entry of a complete line that was written behind a torn one, in a line that does not
-    parse."""
+    """The entry of a complete line that was written behind a torn one."""
     if data.isspace():
         return ()
     tally.malformed += 1

@@ -40,14 +40,12 @@ class Operation(NamedTuple):
 
     @property
     def usage(self) -> Usage:
-        """The usage on the last line: earlier lines may have been written while the answer
-        streamed."""
+        """The usage on the last line: earlier lines were written while the answer streamed."""
         return self.lines[-1].usage
 
     @property
     def output_is_partial(self) -> bool:
-        """Whether even the last line was written too early, so that its output count is only a
-        lower bound."""
+        """Whether even the last line was written too early: a lower bound."""
         return self.lines[-1].stop_reason is None
 
     @property

@@ -79,8 +79,7 @@ _INTERRUPTED = Lazy(r"^\[Request interrupted by user(?: for tool use)?\][ \t]*\n
 
 
 class Words(NamedTuple):
-    """What a text in the user's name holds: words that the user typed, and texts of which nobody
-    can tell who wrote them."""
+    """Words that the user typed, and texts of which nobody can tell who wrote them."""
 
     typed: str = ""
     unsure: tuple[str, ...] = ()
@@ -132,8 +131,7 @@ def _judge(text: str, author: Author, *, is_alone: bool) -> Words:
 
 
 def _typed_form(words: str) -> str | None:
-    """What the user typed, if the client wrote it down in a form of its own: a command of the
-    client, or of the shell."""
+    """What was typed, if the client wrote down a command of its own or of the shell."""
     if _COMMAND.pattern.match(words):
         return _command(words)
     for tag, mark in _TYPED_MARKS.items():
