@@ -23,7 +23,7 @@ from statistics import median
 from benchmarks import made_up, shared_work
 from benchmarks.hooks import BARE, HOOK
 from holdfast.checkpoint import index
-from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.client import sample_payloads
 from holdfast.hub import projection_file
 from holdfast.settings.table import BY_NAME

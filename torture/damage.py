@@ -14,7 +14,7 @@ from random import Random
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint import verify as index_rebuild
-from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.checkpoint.verify import verify
 from torture import promises
 from torture.board import must

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.files_and_commands import FILES_SHARE
 from holdfast.brief.item import MOST_UNITS, OUTPUT_TOKENS, hook_tokens
+from holdfast.brief.work_items import FILES_SHARE
 from holdfast.budget.compartments import units
 from holdfast.events.after_compact import compose_second
 from holdfast.record.model import FileUse, Place, Record, Turn

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint.checkpoint_file import Document
-from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.text import timestamps
 
 NOON = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)

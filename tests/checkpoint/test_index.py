@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.entry import NEWEST_READ
-from holdfast.checkpoint.index import NewerCheckpointIndex
+from holdfast.checkpoint.index import NEWEST_READ, NewerCheckpointIndex
 from holdfast.checkpoint.verify import rebuild, verify, verify_projects
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders, lock

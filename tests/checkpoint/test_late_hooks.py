@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from holdfast.checkpoint import entry
+from holdfast.checkpoint import index
 from holdfast.checkpoint.verify import verify
 from holdfast.events import take_checkpoint
 from holdfast.record import storage
@@ -45,7 +45,7 @@ def test_a_checkpoint_that_was_not_read_to_its_end_says_so_and_is_not_verified(
     assert "verified: false" in text and "KB of the transcript are not read yet" in text
     report = verify(kept.path)
     assert not report.ok and "not read to its end" in report.findings[0].words
-    assert not entry.from_file(kept.path).verified
+    assert not index.from_file(kept.path).verified
 
 
 def test_the_next_save_reads_on_and_is_verified(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.checkpoint.prune import CheckpointRetention, find_spent, prune
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, an_entry, final_names, in_project

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import files_and_commands, quotes, work_items
+from holdfast.brief import quotes, work_items
 from holdfast.brief.item import (
     EDITED,
     FIRST_UNITS,
@@ -287,12 +287,12 @@ def _sources(
         ("failing commands", lambda: work_items.failures(record)),
         ("open questions", lambda: work_items.questions(record)),
         ("subagents", lambda: work_items.agents(record, limit)),
-        ("commands", lambda: files_and_commands.commands(record)),
-        ("files", lambda: files_and_commands.files(record, limit, budget.shares)),
+        ("commands", lambda: work_items.used_commands(record)),
+        ("files", lambda: work_items.used_files(record, limit, budget.shares)),
         ("remarks", lambda: work_items.remarks(record, limit)),
-        ("changed and not checked", lambda: files_and_commands.unchecked(record)),
+        ("changed and not checked", lambda: work_items.unchecked(record)),
         ("archived topics", lambda: work_items.archived_topics(archived)),
-        ("the kind of work", lambda: files_and_commands.about(record) if is_chosen else ()),
+        ("the kind of work", lambda: work_items.about(record) if is_chosen else ()),
     ]
     return [item for what, source in sources for item in _from(what, source)]
 

@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint, Document
-from holdfast.checkpoint.entry import CheckpointEntry, from_file
+from holdfast.checkpoint.index import CheckpointEntry, from_file
 from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.text import timestamps
 from holdfast.wire.errors import HoldfastError

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.entry import CheckpointEntry, files_in
+from holdfast.checkpoint.index import CheckpointEntry, files_in
 from holdfast.checkpoint.verify import verify
 from holdfast.files import atomic, folders
 from holdfast.files.folders import FolderPlace, UnusableFolder

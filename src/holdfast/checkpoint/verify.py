@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from holdfast.checkpoint import checkpoint_file, index
 from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, DamagedCheckpoint, Document
-from holdfast.checkpoint.entry import CheckpointEntry, CheckpointFinding, find_faults, from_parsed
+from holdfast.checkpoint.index import CheckpointEntry, CheckpointFinding, find_faults, from_parsed
 from holdfast.files import folders, lock
 
 

@@ -23,7 +23,7 @@ from holdfast.checkpoint.checkpoint_file import (
     parse,
     render,
 )
-from holdfast.checkpoint.entry import CheckpointEntry, newest_of
+from holdfast.checkpoint.index import CheckpointEntry, newest_of
 from holdfast.files import atomic, folders, lock
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.files.folders import FolderPlace

@@ -12,7 +12,7 @@ import click
 
 from holdfast.checkpoint import checkpoint_file, find, index
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import paint, print_json, say, working

@@ -16,8 +16,8 @@ from holdfast.brief.checkpoint_brief import Changed
 from holdfast.brief.compose import NOTICE
 from holdfast.checkpoint import checkpoint_file, find, index, snapshot
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.find import NoCheckpoint
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import age, draw_table, print_json, say

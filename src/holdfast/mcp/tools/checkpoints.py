@@ -11,8 +11,8 @@ from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import NOTICE
 from holdfast.checkpoint import added, find, index
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.find import NoCheckpoint
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.client.memory_folder import slug
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.mcp import client_session

@@ -12,7 +12,7 @@ from holdfast.api.responses import CONFLICT, ApiAnswer, Paged, Router, paging, r
 from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.checkpoint import checkpoint_file, find, index, snapshot, verify
 from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, DamagedCheckpoint, Document
-from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.events import take_checkpoint
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
