@@ -119,10 +119,10 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "e.py (turn 2)",
         "d.py (turn 2, in all +2 -0 lines)",
-        "c2.py:10 (turn 1, in all +2 -1 lines)",
+        "c2.py (turn 1, in all +2 -1 lines)",
         "c.py (turn 1): “It drops null fields. Fix it:”",
         "b.py (turn 1): removed since",
-        "a.py:10 (turn 1, in all +2 -1 lines)",
+        "a.py (turn 1, in all +2 -1 lines)",
     ]
 
 

@@ -44,11 +44,12 @@ def test_files_are_those_read_or_edited_and_not_those_only_named(tmp_path: Path)
 
 
 @pytest.mark.requirement("C2")
-@pytest.mark.parametrize(("lines", "expected"), [([" }", "-b = 2"], 10), (None, 0), ([7], 0)])
-def test_an_edit_tells_its_line(lines: object, expected: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("lines", "expected"), [([" }", "-b = 2"], (1, 1)), ([7], (0, 0))])
+def test_an_edit_tells_its_size(lines: object, expected: object, tmp_path: Path) -> None:
     hunks = [{"newStart": 3, "lines": ["+def ebb():"]}, {"newStart": 10, "lines": lines}]
     session = Session().edits("/work/project/a.py", copy={"structuredPatch": hunks})
-    assert session.record(tmp_path).files["a.py"].line == expected
+    used = session.record(tmp_path).files["a.py"]
+    assert (used.added, used.removed) == expected
 
 
 def _read_many(session: Session, count: int) -> Session:

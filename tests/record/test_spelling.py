@@ -76,7 +76,7 @@ def test_blanks_in_the_json_change_nothing_in_the_record(tmp_path: Path) -> None
         "/model opus",
         "Forget the store.",
     ]
-    assert spelled.branch == "flood" and spelled.files["tide.py"].line == 3
+    assert spelled.branch == "flood" and "tide.py" in spelled.files
     assert without_offsets(spelled) == without_offsets(record)
 
 

@@ -59,8 +59,6 @@ GIVEN_CHARS, LEAST_GIVEN_CHARS = 120, 40  # of a line that are looked for in wha
 
 
 class BriefLine(msgspec.Struct, frozen=True):
-    """One line of the brief, the reason for it, and where it was said."""
-
     text: str
     reason: str
     source: Place
@@ -276,7 +274,6 @@ def _sources(
     shown: Collection[float],
     is_chosen: bool,
 ) -> list[BriefItem]:
-    """Return everything that competes for room, source by source."""
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("answers", lambda: quotes.outcomes(record, shown)),
         ("the end of the work", lambda: work_items.flight(record, limit)),

@@ -104,7 +104,6 @@ def item_id(item: BriefItem) -> str:
 
 
 def quote_ends(begins: str, whole: str, most: int) -> str:
-    """Return words in quotes; only head and end if they are long."""
     return f"{begins}{quoted(both_ends(whole, most))}"
 
 

@@ -137,7 +137,6 @@ def is_at_hand(item: BriefItem, current: int) -> bool:
 
 
 def needed_units(record: Record, most: int = MOST_CHARS) -> int:
-    """Return the size of all words, each cut at so many characters."""
     return _total(quotes(record), most)
 
 

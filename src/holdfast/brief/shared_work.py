@@ -63,7 +63,6 @@ def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefIt
 
 
 def _saved(work: Row) -> Iterator[BriefItem]:
-    """Yield the summaries and decisions of a snapshot."""
     for age, (when, summary) in enumerate(work.get("summaries") or ()):
         begins, whole = f"{flat(when, 60)}: ", redact(summary)
         text = quote_ends(begins, whole, SUMMARY_CHARS)
@@ -131,7 +130,6 @@ def _clock(at_ms: object) -> str:
 
 
 def _place_of(subtask: Row, reader: str) -> tuple[str, float, str]:
-    """Return the section of a subtask, its worth, and why it is told."""
     status = _field(subtask, "status")
     if reader and _field(subtask, "agent_id") == reader:
         return "own", 0.1, "the reader's own"
@@ -190,7 +188,6 @@ def plain_words(value: object, depth: int = 4) -> str:
 
 
 def _names(subtask: Row) -> set[str]:
-    """Return the names under which the transcript may know a subtask."""
     return {flat(_field(subtask, "description"), 200), _field(subtask, "agent_id")}
 
 

@@ -69,7 +69,6 @@ def measure(summary: str, record: Record, nearness: Nearness | None = None) -> l
 
 
 def missing(items: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
-    """Return those that neither the summary nor this text holds."""
     known = SummaryWords(given)
     return [
         item for item in items if not (item.is_found or _joined(_parts(known, item.item)).is_found)
@@ -118,7 +117,6 @@ def _sentences(item: BriefItem) -> list[str]:
 
 
 def _joined(parts: list[_Part]) -> MeasuredItem:
-    """Return the item with the mean share of its parts, and the passage of the least found one."""
     least = min(parts, key=lambda part: part.share)
     share = sum(part.share * part.weight for part in parts) / sum(part.weight for part in parts)
     return MeasuredItem(parts[0].item, share, least.passage, least.by_meaning)
@@ -169,7 +167,6 @@ class SummaryWords:
 
 
 def _texts(item: BriefItem) -> list[str]:
-    """Return the words themselves; of a failing command, what it printed."""
     first, *others = item.text.split("\n")
     if item.section == "failing":
         return others or [first.partition("): ")[2] or first]

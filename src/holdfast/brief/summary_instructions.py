@@ -68,7 +68,6 @@ def _still_holds(quote: Quote) -> bool:
 
 
 def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[str]:
-    """Yield the user's last words as the request, and the call without a result."""
     if request is not None:
         answers = f" (to {quoted(flat(request.reply_to, 160))})" if request.reply_to else ""
         yield f"- request: {_last_message(request, longest)}{answers}"
@@ -77,7 +76,6 @@ def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[st
 
 
 def _open(record: Record, longest: int) -> Iterator[str]:
-    """Yield what failed and has not succeeded since, open tasks and open questions."""
     for line, failure in commands.failing(record)[:MOST_FAILING]:
         words = " / ".join(flat(one, longest) for one in failure.lines[:2])
         yield f"- failed at step {failure.place.op}: {code(line, longest)}: {words}"
@@ -122,7 +120,6 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
 
 
 def _fitting(lines: Iterable[str], room: int) -> list[str]:
-    """Return the lines in order, without those that do not fit."""
     kept: list[str] = []
     for line in map(fence.line, lines):
         if _cost([line]) <= room:

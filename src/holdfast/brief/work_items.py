@@ -160,12 +160,10 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
 
 
 def _step(call: Call) -> str:
-    """Return a call in short."""
     return open_items.describe_call(call, 80) + " (failed)" * call.failed
 
 
 def tasks(record: Record) -> Iterator[BriefItem]:
-    """Yield the open tasks of the task list, and how many are done if some are open."""
     todo = open_items.tasks(record)
     for number, one in enumerate(todo):
         worth, why = 0.08 / (1 + number / 6), f"{one.source}, {flat(one.status, 40)}"
@@ -176,7 +174,6 @@ def tasks(record: Record) -> Iterator[BriefItem]:
 
 
 def plan(record: Record) -> Iterator[BriefItem]:
-    """Yield the newest plan as it stood, line by line."""
     if record.plan is None:
         return
     place = record.plan.place
@@ -191,7 +188,6 @@ def plan(record: Record) -> Iterator[BriefItem]:
 
 
 def failures(record: Record, most_lines: int = MOST_LINES) -> Iterator[BriefItem]:
-    """Yield the commands that failed and have not succeeded since, newest first."""
     for age, (line, failure) in enumerate(commands.failing(record)[:MOST_FAILING]):
         text = commands.describe(record, line, failure, most_lines).replace("\n", "\n    ")
         worth = 0.1 / (1 + age / 3) * (OFTEN_RUN_SINCE if failure.later else 1.0)
@@ -259,7 +255,6 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
 
 
 def added(items: Sequence[str]) -> Iterator[BriefItem]:
-    """Yield the newest lines that the model added to its checkpoints."""
     for age, item in enumerate(reversed(items[-MOST_ADDED:])):
         text = flat(item, REMARK_CHARS)
         yield BriefItem(
@@ -366,7 +361,6 @@ def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def unchecked(record: Record) -> Iterator[BriefItem]:
-    """Yield the check that passed last, and the files that were changed since, newest first."""
     passed = next(
         (run for run in commands.newest_runs(record) if run.command.ok and run.is_check), None
     )

@@ -109,7 +109,6 @@ def read_workflow(project: str) -> tuple[str, dict[str, Any]]:
 
 
 def workflow_lines(state: Mapping[str, Any]) -> list[str]:
-    """Return one line for each value, and for each item of a list: specs are quoted as they are."""
     found = [
         f"{key}: {one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}"
         for key, value in state.items()

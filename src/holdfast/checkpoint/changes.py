@@ -31,14 +31,11 @@ def describe_place(record: Record, place: Place) -> str:
 
 
 def edited(record: Record) -> list[tuple[str, FileUse]]:
-    """Return every edited file, the newest edit last."""
     known = sorted(record.files.items(), key=lambda pair: pair[1].edited.op)
     return [pair for pair in known if pair[1].is_changed or pair[1].gone]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A file behind the newest commit, or a commit with its files."""
-
     op: int
     text: str
     paths: list[str]
@@ -84,7 +81,7 @@ def _find_changes(record: Record) -> Iterator[Change]:
             commit for commit, place in places.items() if place.op >= op and path[0] not in "/~"
         )
         if commit := next(by_log, "") or next(later, ""):
-            held.setdefault(commit, []).append(f"{path}{_line_of(used)}")
+            held.setdefault(commit, []).append(path)
         else:
             yield Change(op, _describe_edit(record, path, used), [path])
     for commit, paths in held.items():
@@ -109,12 +106,7 @@ def _key(name: str, subject: str) -> str:
     return f"commit {plain_name(name)}".strip() + f" {quoted(flat(subject, SHORT_CHARS))}"
 
 
-def _line_of(used: FileUse) -> str:
-    return f":{used.line}" if used.line and not used.gone else ""
-
-
 def _describe_edit(record: Record, path: str, used: FileUse) -> str:
-    """Return a file with what was said of it."""
     words = _find_words(record, path, used)
     told = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
@@ -123,7 +115,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
         f"turn {turn_number(record, used.edited)}",
         f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
     ]
-    begins = f"{path}{_line_of(used)} ({', '.join(filter(None, when))})"
+    begins = f"{path} ({', '.join(filter(None, when))})"
     return f"{begins}{': ' * bool(told)}{', '.join(told)}"
 
 

@@ -109,7 +109,6 @@ def normalize(document: Document) -> Document:
 
 
 def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
-    """Return one line: the snapshot's own summary, else the first next step."""
     names = ("Next Steps", "What Changed", "Active Issues", "Key Decisions")
     firsts = (item for name in names for item in list(sections[name])[:1])
     lines = (

@@ -131,7 +131,6 @@ def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
 
 
 def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
-    """Return the one before it in its window, else in the list."""
     found = [*trace(latest, here)[1:], *here[1:]]
     if not found:
         raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
@@ -150,7 +149,6 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
 
 
 def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
-    """Return this one and those before it in its window that are left, the newest first."""
     window = entry.project, entry.session_id, entry.agent_id
     same = [one for one in entries if (one.project, one.session_id, one.agent_id) == window]
     earlier = [one for one in same if one.iteration < entry.iteration]

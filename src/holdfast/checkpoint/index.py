@@ -195,7 +195,6 @@ def load_or_empty() -> list[CheckpointEntry]:
 
 
 def why_missing() -> str:
-    """Say why a checkpoint is not in the index, and what helps."""
     try:
         load()
     except NewerCheckpointIndex as error:
@@ -257,7 +256,6 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
 
 
 def projects() -> list[str]:
-    """Return every project with a checkpoint that the index or a snapshot names."""
     return sorted({one.project for one in load_or_empty()} | _by_snapshots())
 
 

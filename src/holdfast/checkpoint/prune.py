@@ -121,7 +121,6 @@ class Left(msgspec.Struct, frozen=True):
 
     @property
     def checkpoints(self) -> int:
-        """How many checkpoints may go."""
         return sum(bool(timestamps.id_of(name)) for name in self.may_go)
 
 
@@ -155,7 +154,6 @@ def remove_own(left: Left) -> str:
 
 
 def _why(folder: str, name: str) -> str:
-    """Why a file must stay; empty if it is ours and unchanged."""
     path = f"{folder}/{name}"
     if (name == ".gitignore" and places.read_small(path) == IGNORE) or atomic.is_draft(name):
         return ""

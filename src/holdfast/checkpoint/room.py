@@ -28,7 +28,6 @@ def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) 
 
 
 def size(items: Iterable[str]) -> int:
-    """Return how long items are in the file."""
     return sum(len(item) + PER_ITEM + 2 * item.count("\n") for item in items)
 
 
@@ -47,7 +46,6 @@ def first(items: list[str], room: int) -> list[str]:
 
 
 def last(items: list[str], room: int) -> list[str]:
-    """Return the last items, as many as fit, below a line that counts the others."""
     return first(items[::-1], room)[::-1]
 
 

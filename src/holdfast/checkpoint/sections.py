@@ -132,7 +132,6 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
 
 
 def current_request(record: Record) -> str:
-    """Return what the session is about now: the last words, with what a short reply answers."""
     asked = [at for at, one in enumerate(record.turns) if one.asked]
     return title(record, asked[-1]) if asked else ""
 
@@ -152,7 +151,6 @@ def title(record: Record, at: int) -> str:
 
 
 def _question(record: Record, at: int) -> str:
-    """Return what a turn answers: a call that the user refused, or the question before it."""
     turn = record.turns[at]
     before = next((one.said for one in reversed(record.turns[:at]) if not one.taken_back), "")
     is_refused = turn.reply_to.startswith(REFUSED)
@@ -226,7 +224,6 @@ def _unanswered(record: Record) -> list[int]:
 
 
 def _ends_of(said: str, most: int) -> str:
-    """Return the model's words in their lines, of long ones the head and the end."""
     words = "\n".join(line for line in single_marks(said.strip()).splitlines() if line.strip())
     most = most - 2 * words[:most].count("\n")
     if len(words) <= most:
@@ -300,7 +297,6 @@ def _answer(record: Record, at: int, most: int) -> str:
 
 
 def _words(record: Record, at: int, most: int) -> str:
-    """Return the words of a turn, and of short ones what they answer."""
     turn = record.turns[at]
     asked = single_marks(turn.asked.strip())
     if len(asked) > most:  # a plan ends in the client's words

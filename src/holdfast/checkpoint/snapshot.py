@@ -27,14 +27,11 @@ LISTS = (
 
 
 class CheckpointFill(msgspec.Struct, frozen=True):
-    """How full the window was when the checkpoint was taken; 0: not stored."""
-
     used_tokens: int = 0
     limit_tokens: int = 0
 
 
 def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
-    """Return all fields of the snapshot: the given ones, and which checkpoint it belongs to."""
     return {
         "context_summary": document.summary,
         "hierarchy": {},

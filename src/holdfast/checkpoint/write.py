@@ -32,8 +32,6 @@ from holdfast.wire import places
 
 
 class SavedCheckpoint(msgspec.Struct, frozen=True):
-    """A checkpoint that is on the disk and was read back."""
-
     id: str
     path: str
     document: Document  # as saved, with its place in the lineage

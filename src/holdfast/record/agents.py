@@ -73,7 +73,6 @@ def id_in(text: str) -> str:
 
 
 def rename(record: Record, use_id: str, printed: str) -> None:
-    """Rename an agent or a schedule from the id of its call to the id that the tool printed."""
     name = next(iter(printed[:80].split()), "").rstrip(".")
     if name and use_id in record.agents:
         record.agents[name] = record.agents.pop(use_id)

@@ -174,7 +174,6 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
 
 
 class _Hunk(msgspec.Struct, rename="camel"):
-    new_start: int = 0
     lines: list[str] = []
 
 
@@ -276,7 +275,6 @@ def _note_change(used: FileUse, entry: Result) -> None:
     """Record where an edit was, and its size, from the client's own record."""
     edit = attempt(_decode_edit, bytes(entry.tool_use_result)) or _Edit()
     lines = [line for hunk in edit.structured_patch for line in hunk.lines]
-    used.line = edit.structured_patch[-1].new_start if edit.structured_patch else 0
     used.added += sum(line.startswith("+") for line in lines)
     used.removed += sum(line.startswith("-") for line in lines)
     used.added += 0 if edit.structured_patch else len(edit.content.splitlines())

@@ -99,7 +99,6 @@ def _note_later(record: Record, key: str, command: Command, place: Place) -> Non
 
 
 def _is_seen(key: str, other: str, command: Command) -> bool:
-    """Whether the mark of one line tells how the commands of another would go."""
     is_script = "<<" in key or "<<" in other
     return not is_script and (not command.ok or shell.shows_exit_code(key))
 
@@ -277,6 +276,5 @@ def note_edit(record: Record, names: Iterable[str]) -> None:
 
 
 def forget(record: Record, key: str) -> None:
-    """Remove a command that the user refused, unless it was run before."""
     if (known := record.commands.get(key)) and known.count == 1:
         del record.commands[key]

@@ -104,7 +104,6 @@ def note_edit(record: Record, name: str, words: str) -> None:
 
 
 def undo_use(record: Record, name: str, how: str) -> None:
-    """Forget a use of a file by a call that failed: an edit, or reading what is not there."""
     if used := record.files.get(name):
         setattr(used, how, max(0, getattr(used, how) - 1))
         if not used.count:

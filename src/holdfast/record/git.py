@@ -57,7 +57,6 @@ def note_edit(record: Record, at: str = "") -> None:
 
 
 def ask(project: str, record: Record) -> GitLog | None:
-    """Ask git for the branch and the newest commits; None without an answer in time."""
     from holdfast.files.git import LOG_SAFE, run_git
 
     words = [f"-{MOST_COMMITS}", *LOG_SAFE, "--relative", "--name-only", "-z", "--decorate=full"]
@@ -115,7 +114,6 @@ def _describe_log(record: Record, log: GitLog) -> str:
 
 
 def describe_answer(answer: GitAnswer, when: str, *, is_short: bool) -> str:
-    """Return what git printed, and when; of a short one, the ends on one line."""
     failed = "failed and " if answer.failed else ""
     since = f"{when}, {_edits(answer.edits)} since"
     text = f"{code(answer.command, SHOWN_CHARS)} {failed}printed {since}:"

@@ -25,8 +25,6 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Question(msgspec.Struct, array_like=True, gc=False):
-    """A question that the model asked with a tool, or its request to carry out a plan."""
-
     text: str
     place: Place
     answer: str = ""  # in the user's words, or what the user chose
@@ -73,7 +71,6 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     reads: int = 0
     edits: int = 0
     op: int = 0
-    line: int = 0  # of the newest edit
     added: int = 0  # lines, by all edits
     removed: int = 0
     gone: bool = False  # a command has removed or moved it since
@@ -147,8 +144,6 @@ class Agent(msgspec.Struct, array_like=True, gc=False):
 
 
 class Call(msgspec.Struct, array_like=True, gc=False):
-    """A tool call that has no result yet."""
-
     tool: str
     what: str
     place: Place
@@ -167,8 +162,6 @@ class GitAnswer(msgspec.Struct, array_like=True, gc=False):
 
 
 class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A commit, and which of the session's files it changed."""
-
     id: str
     at: str
     subject: str
@@ -176,8 +169,6 @@ class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class PrintedCommit(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A commit that the session made, as git printed it."""
-
     id: str
     subject: str
     place: Place

@@ -60,7 +60,6 @@ def _set(task: Task, status: str, place: Place) -> None:
 
 
 def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
-    """Add a new task; its number is in the tool's answer."""
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
     key = number if number.isdigit() else str(len(record.tasks) + 1)
     record.tasks[f"task {key}"] = Task(clip(subject, TASK_CHARS), place, set_at=place)

@@ -38,7 +38,6 @@ _RUN = Lazy(r"\w{4,}")
 
 
 def texts(given: dict[str, Any]) -> Iterator[str]:
-    """Yield the texts in the arguments of a call from which names are taken."""
     for value in given.values():
         if isinstance(value, str):
             yield value[:READ_CHARS]

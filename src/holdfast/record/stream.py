@@ -135,7 +135,6 @@ class _Stream:
         return closed
 
     def leave_open(self, end: int) -> TurnPart:
-        """Return what was read of the part so far, with the calls that have no result."""
         self.part.calls = [*self.part.calls, *self._state.calls.values()]
         part = self._close(end)
         part.is_open = True
@@ -153,7 +152,6 @@ class _Stream:
         return _copy(self._state)
 
     def _close(self, end: int, after: StreamState | None = None) -> TurnPart:
-        """End the part before this byte, and begin the next one."""
         part = self.part
         part.queued = self._queued_words()
         part.end, part.after = end, after or self._snapshot(end)
@@ -379,7 +377,6 @@ def _copy(state: StreamState) -> StreamState:
 
 
 def _forget_old(record: Record) -> None:
-    """Forget what later lines do not need, so that the state stays small."""
     waiting = [turn for turn in record.turns[:-KEPT_TURNS] if turn.waits][-MOST_LOOKED_AT:]
     record.turns = [*waiting, *record.turns[-KEPT_TURNS:]]
     for table in (record.files, record.commands, record.tools, record.git):
@@ -393,7 +390,6 @@ def _forget_old(record: Record) -> None:
 
 
 def _bounded(value: Any, depth: int) -> Any:
-    """Return a decoded input with at most so much in each text, list and level."""
     if isinstance(value, str):
         return clip(value, secrets.READ_CHARS)
     if isinstance(value, dict):

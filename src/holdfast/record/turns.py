@@ -232,7 +232,6 @@ def _join_names(names: list[str], more: list[str]) -> list[str]:
 
 
 def words_before(record: Record) -> str:
-    """Return the end of what the model said before an edit, if no other call came between."""
     is_far = any(record.last_said_op <= one.place.op < record.op for one in record.recent)
     began = record.turns[-1].place.op if record.turns else 0
     if not record.last_texts or record.last_said_op <= began or is_far:

@@ -46,7 +46,6 @@ def own_words(texts: Sequence[str], author: Author = "") -> Words:
 
 
 def words_of(entry: Entry) -> Words:
-    """Find what the user typed in a prompt, or in one that was delivered while the model worked."""
     return own_words(texts_in(entry), author_of(entry))
 
 
@@ -101,7 +100,6 @@ def author_of(entry: Entry) -> Author:
 
 
 def _queued_texts(attachment: Any) -> tuple[str, ...]:
-    """Return the texts that a `queued_command` attachment gives to the model."""
     if not isinstance(attachment, dict):
         return ()
     found = attachment.get("prompt")

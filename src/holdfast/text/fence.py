@@ -238,5 +238,4 @@ def closing() -> str:
 
 
 def inside(text: str) -> str:
-    """The contents of a fence, for callers that fence a part of it again."""
     return text.split("\n", 2)[2].removesuffix(closing()).rstrip("\n") if text else ""

@@ -58,7 +58,6 @@ def short(text: str, most: int) -> str:
 
 
 def named(text: str) -> str:
-    """Text of any origin on one line, without secrets."""
     return inert(redact(text))
 
 

@@ -152,7 +152,6 @@ class ToolUse(Block, frozen=True, gc=False, tag="tool_use"):
 
     @property
     def input(self) -> dict[str, Any]:
-        """What the tool was called with; empty when it is not an object."""
         value = decoded(self.raw_input)
         return value if isinstance(value, dict) else {}
 

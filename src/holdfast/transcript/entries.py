@@ -238,8 +238,6 @@ class Result(Entry, frozen=True, gc=False):
 
 
 class Summary(Entry, frozen=True, gc=False):
-    """The summary a compaction left for the model."""
-
     message: TranscriptMessage
 
     @property

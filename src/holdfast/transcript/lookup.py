@@ -57,8 +57,6 @@ def tallies(path: Path) -> dict[str, int]:
 
 
 class Compactions(msgspec.Struct, frozen=True):
-    """How often a window was compacted, and its microcompactions since the last time."""
-
     count: int = 0
     thinned: tuple[Boundary, ...] = ()
 

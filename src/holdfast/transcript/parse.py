@@ -61,8 +61,6 @@ SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: n
 
 
 class LineTally(msgspec.Struct):
-    """Counts of lines: by type, and by what was wrong with them."""
-
     by_type: dict[str, int] = {}
     malformed: int = 0  # whole lines that are not a JSON object
     torn_tail: bool = False  # the last line has no end yet, and is not whole
@@ -77,12 +75,10 @@ class LineTally(msgspec.Struct):
 
     @property
     def torn(self) -> int:
-        """Lines that do not parse, including an unfinished last one."""
         return self.malformed + self.torn_tail
 
     @property
     def unknown(self) -> dict[str, int]:
-        """Unknown line types, and how many lines of each."""
         return {
             name: count
             for name, count in self.by_type.items()

@@ -114,7 +114,6 @@ LineParser = Callable[[bytes, int, LineTally], Iterable[Entry]]
 
 
 def parse_line(data: bytes, offset: int, tally: LineTally) -> Iterable[Entry]:
-    """The entry in a line of Claude Code, if there is one."""
     entry = parse(data, offset, tally)
     return () if entry is None else (entry,)
 
@@ -190,7 +189,6 @@ class Reader:
         return ()
 
     def _skip_rest(self, offset: int, lines: Iterator[bytes]) -> None:
-        """Skip the remaining pieces of a line that is too long."""
         for data in lines:
             self.offset += len(data)
             if data.endswith(b"\n"):

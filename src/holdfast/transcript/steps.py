@@ -97,8 +97,6 @@ def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator
 
 
 class _Gathering:
-    """The operation being assembled; each step returns what is finished."""
-
     def __init__(self) -> None:
         self._told: dict[int, None] = {}  # hashes: an id may be as long as a line
         self._bounded = False  # a boundary came, and no answer since
