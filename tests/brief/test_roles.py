@@ -17,12 +17,8 @@ from holdfast.record.model import Agent, Command, FileUse, Place, Record, Turn
     [
         ("", "developer"),
         ("project-orchestrator", "orchestrator"),
-        ("tech-lead", "orchestrator"),
-        ("backend-laravel", "developer"),
-        ("frontend-react", "developer"),
         ("database-specialist", "specialist"),
         ("code-reviewer", "validator"),
-        ("qa-tester", "validator"),
         ("something else", "developer"),
     ],
 )

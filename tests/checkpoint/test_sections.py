@@ -150,9 +150,7 @@ def test_an_offer_says_what_was_asked_and_what_is_open(tmp_path: Path) -> None:
     ("command", "changed"),
     [
         ("cat > src/tide.py <<'EOF'\nprint('a > b.py')\nEOF", ["src/tide.py"]),
-        ("cat <<'EOF' >> notes.md\n- high\nEOF", ["notes.md"]),
         ("sed -i 's/a/b/' src/tide.py src/moon.py", ["src/tide.py", "src/moon.py"]),
-        ("git checkout --theirs src/tide.py src/moon.py", ["src/tide.py", "src/moon.py"]),
         ("cd /work/project/src && echo 1 | tee tide.txt", ["src/tide.txt"]),
         ("make > /dev/null 2>&1; pytest > /tmp/log.txt", []),
         ("git add . && git checkout main", []),

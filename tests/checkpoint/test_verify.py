@@ -35,9 +35,7 @@ def kept(tmp_path: Path) -> Path:
     [
         (b"- one\n", b"- two\n", "content hash"),
         (b"- one\n", b"- one\n- two\n", "content hash"),
-        (b'"s1"', b'"s2"', "content hash"),
         (b"- one\n", b"one\n", "sections"),
-        (b"---\n", b"", "front matter"),
         (b'trigger: "auto"\n', b"", "front matter"),
     ],
 )

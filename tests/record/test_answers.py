@@ -36,9 +36,6 @@ def told(session: Session, folder: Path) -> list[tuple[str, str]]:
         ("Not now", "no", "Not now; no"),
         (["Line", "Area"], "and both in blue", "Line, Area; and both in blue"),
         ("from 20 m on", " from 20 m on", "from 20 m on"),
-        ("Line, from 20 m on", "from 20 m on", "Line, from 20 m on"),
-        ("Line", "", "Line"),
-        ("Line", 7, "Line"),
         ("", "from 20 m on", "from 20 m on"),
     ],
 )

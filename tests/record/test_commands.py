@@ -25,10 +25,8 @@ def is_closed(failed: str, passed: str, folder: Path) -> bool:
         ("pytest -q 2>&1 | tail -3", "pytest -q 2>&1 | tail -3"),
         ("pytest tests/test_tide.py::test_ebb", "pytest"),
         ("pytest -x tests/test_tide.py", "pytest tests/ -q"),
-        ("cargo test ebb", "cargo test"),
         ("go test ./tide -run TestEbb", "go test ./..."),
         ("cd web && npm test -- ebb", "(cd web && npm test)"),
-        ("DB=test .venv/bin/pytest tests/", "DB=test pytest"),
         ("npm ci && npm test", "npm ci && npm test && npm run lint"),
     ],
 )
@@ -44,16 +42,13 @@ def test_the_same_program_with_no_narrower_target_closes_a_failure(
     [
         ("pytest", "pytest tests/test_tide.py"),
         ("pytest tests/a.py", "pytest tests/b.py"),
-        ("pytest", "pytest -k ebb"),
         ("pytest", "pytest 2>&1 | tail -3"),
         ("pytest", "pytest || true"),
-        ("pytest", "pytest; git status"),
         ("make test", "make"),
         ("DB=test pytest", "pytest"),
         ("cd web && npm test", "cd api && npm test"),
         ("npm ci && npm test", "npm test"),
         ("python - <<'A'\nimport tide\nA", "python - <<'A'\nprint(1)\nA"),
-        ("pytest", "echo pytest"),
     ],
 )
 def test_a_narrower_hidden_or_other_run_closes_nothing(
@@ -81,11 +76,6 @@ def test_a_failure_remembers_its_first_run_in_a_row(tmp_path: Path) -> None:
     [(_, failed)] = commands.failing(session.record(tmp_path))
     assert (failed.first.op, failed.place.op) == (1, 5)
     assert not commands.failing(session.runs("make", "fine").record(tmp_path))
-
-
-def test_a_search_that_finds_nothing_is_no_failure(tmp_path: Path) -> None:
-    record = Session().runs("grep -r ebb src", "Exit code 1", fails=True).record(tmp_path)
-    assert not commands.failing(record)
 
 
 def test_failing_commands_survive_many_others_and_a_reload(tmp_path: Path) -> None:
