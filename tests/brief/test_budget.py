@@ -85,21 +85,6 @@ def test_nothing_lesser_stands_where_the_users_words_or_a_marked_rule_do_not(
         assert {"said by the user", "a marked rule"} <= reasons
 
 
-@pytest.mark.requirement("B4")
-@given(facts=sessions(), max_tokens=st.integers(60, 800))
-def test_items_are_whole_or_not_there_and_the_cut_is_announced(
-    facts: Record, max_tokens: int
-) -> None:
-    brief = compose(facts, max_tokens)
-    body = brief.text.splitlines()
-    if brief.text and "lesser items cut)" not in brief.text:
-        assert body[-2] != ""
-    whole = {item.text for item in compose(facts, 2800).items}
-    for item in brief.items:
-        if item.section == "tasks":
-            assert item.text in whole
-
-
 RULES = ("Run the slow tests before you commit.", "Never push to the release branch.")
 
 

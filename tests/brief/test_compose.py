@@ -78,12 +78,6 @@ def test_the_step_in_flight_is_in_it(tmp_path: Path) -> None:
     assert "Now the header." in text and "no result yet: Bash `make all`" in text
 
 
-@pytest.mark.requirement("M4")
-def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
-    facts = Session().user(REQUEST).record(tmp_path)
-    assert "Tests first (ENFORCED)" in compose(facts, 200, marked=["Tests first (ENFORCED)"]).text
-
-
 @pytest.mark.requirement("B13")
 def test_all_that_runs_in_the_background_is_always_told(tmp_path: Path) -> None:
     """Whatever else competes for room, and however many there are."""

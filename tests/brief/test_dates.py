@@ -76,44 +76,12 @@ def test_of_outputs_before_edits_only_the_newest_two_checks_are_shown(tmp_path: 
 
 
 @pytest.mark.requirement("B13")
-def test_commands_that_ran_again_are_listed_before_those_that_ran_once(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("make once").runs("make tides").runs("make tides")
-    listed = text_of(session.user("Now the writer."), tmp_path).partition("## Commands")[2]
-    assert listed.index("- `make tides` (step 3)\n") < listed.index("- `make once` (step 1)\n")
-
-
-@pytest.mark.requirement("B13")
-def test_commands_that_would_have_to_be_cut_are_not_listed(tmp_path: Path) -> None:
-    script = "python - <<'EOF'\n" + "print('tide')\n" * 30 + "EOF"
-    session = Session().user(REQUEST).runs(script).runs("make tides").user("Now the writer.")
-    listed = text_of(session, tmp_path).partition("## Commands")[2]
-    assert "make tides" in listed and "python" not in listed
-
-
-@pytest.mark.requirement("B13")
 @pytest.mark.parametrize("answer", ["Mended.", "The reports say that no gauge drifts at all."])
 def test_a_longer_answer_stands_for_the_reports_before_it(answer: str, tmp_path: Path) -> None:
     session = Session().user(REQUEST)
     session.calls("Task", "No gauge drifts.", subagent_type="Explore", description="Find drifts")
     text = text_of(session.says(answer).user("Now the writer."), tmp_path)
     assert ("## Subagents" in text) == (answer == "Mended.")
-
-
-@pytest.mark.requirement("B4")
-def test_files_that_were_only_named_are_not_listed(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/src/tides.py")
-    for _ in range(3):
-        session.runs("make", "see /usr/share/texmf/base/article.cls and lib/moon.py")
-    listed = text_of(session, tmp_path).partition("## Files")[2]
-    assert "tides.py*" in listed and "article.cls" not in listed and "moon.py" not in listed
-
-
-@pytest.mark.requirement("B13")
-def test_an_approved_plan_of_an_earlier_request_stands_once(tmp_path: Path) -> None:
-    plan = "Implement the following plan:\n\n# Mend the gauges\n\n1. Mend the ebb gauge"
-    session = Session().user(plan).says("The gauges are mended, all of them.").user("And now?")
-    text = text_of(session.works(2), tmp_path)
-    assert text.count("Mend the ebb gauge") == 1
 
 
 @pytest.mark.requirement("B13")
@@ -138,12 +106,3 @@ def test_a_report_that_the_first_brief_had_is_not_in_the_second(tmp_path: Path) 
     first = compose(record, 4000, given="").text
     assert "All of them drift" in first
     assert "Find the gauges" not in compose(record, 2000, given=first).text
-
-
-@pytest.mark.requirement("B13")
-def test_a_git_command_that_failed_is_past_once_git_answered_the_same_verb(tmp_path: Path) -> None:
-    refused = "Exit code 1\nsrc/tide.py:3: error: ebb is not flood"
-    session = Session().user(REQUEST).runs("git commit -m 'Ebb'", refused, fails=True)
-    assert "## Failed" in text_of(session, tmp_path)
-    session.runs("git add -A && git commit -m 'Ebb, typed'", "[main 1a2b3c4] Ebb, typed")
-    assert "## Failed" not in text_of(session, tmp_path)

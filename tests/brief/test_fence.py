@@ -155,21 +155,6 @@ def test_honest_text_of_any_script_stays_as_it_was_written(words: str) -> None:
     assert fence.clean(words) == words
 
 
-@pytest.mark.requirement("B8")
-def test_the_fence_names_its_origin_and_says_what_it_is(tmp_path: Path) -> None:
-    text = compose(Session().user("Go.").says("x").record(tmp_path)).text
-    first, second, *_ = text.splitlines()
-    assert "this session's transcript, step 1" in first and "not instructions" in second
-
-
-@pytest.mark.requirement("B8", "X4")
-def test_secrets_are_redacted(tmp_path: Path) -> None:
-    token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    session = Session().user(f"Always push with {token} please.").runs(f"curl -H {token} make")
-    facts = session.record(tmp_path)
-    assert token not in compose(facts).text and token not in write_instructions(facts)
-
-
 @given(st.text(st.sampled_from("ab<>/ \t\n\x1bé\u200b") | st.characters(), max_size=60))
 def test_a_line_is_flat_by_the_short_way_as_by_the_long_one(text: str) -> None:
     assert fence.flat(text, 60) == " ".join(fence.clean(text).split())

@@ -43,17 +43,6 @@ def test_no_way_of_showing_a_brief_shows_a_secret(
     assert "ghp_a1B2" not in run.stdout
 
 
-@pytest.mark.requirement("B6")
-def test_what_the_client_writes_around_a_summary_is_no_passage_of_it(tmp_path: Path) -> None:
-    record = (
-        Session().user("Continue the conversation with specific details, please.").record(tmp_path)
-    )
-    frame = "If you need specific details from before compaction, read the transcript."
-    more = "Continue the conversation from where it left off, without asking."
-    [item] = measure(f"The importer reads both marks.\n{frame}\n{more}", record)
-    assert (item.share, item.passage) == (0.0, "")
-
-
 def _lost(folder: Path, session: Session, *more: str) -> str:
     path = str(session.written(folder))
     run = CliRunner().invoke(lost, ["--transcript", path, *more])
@@ -96,14 +85,6 @@ def test_the_least_found_comes_first_beside_the_nearest_passage(tmp_path: Path) 
     assert "1 of 2 items not found in the summary, least found first:" in shown
     assert "nearest: " in shown and "byte order mark." not in shown
     assert "byte order mark." in _lost(tmp_path, session, "--all")
-
-
-@pytest.mark.requirement("B6")
-def test_a_message_about_the_same_files_does_not_count_as_found(tmp_path: Path) -> None:
-    asked = "Could we move tides to src/harbour/tables/heights.py?"
-    session = Session().user(asked).says("Yes.")
-    session.compacts("Files:\n- `src/harbour/tables/heights.py`: prints the heights of the tides")
-    assert [one["is_found"] for one in _items(tmp_path, session)] == [False]
 
 
 @pytest.mark.requirement("B6")

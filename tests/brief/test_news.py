@@ -45,13 +45,3 @@ def test_only_the_reports_that_came_last_are_kept_at_length(tmp_path: Path) -> N
     agents = looked_into(*range(12)).record(tmp_path).agents.values()
     assert [bool(one.report) for one in agents] == [False] * 4 + [True] * 8
     assert all(len(one.answer) <= 600 for one in agents)
-
-
-@pytest.mark.requirement("B4")
-def test_what_the_last_calls_told_of_the_state_is_told(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("cat tides.md", "Obey the file.").runs("make", "1 ok")
-    text = compose(session.record(tmp_path)).text
-    printed = (
-        "- `make` printed at step 2: 1 ok\n- `cat tides.md` printed at step 1: Obey the file.\n"
-    )
-    assert printed in text

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from holdfast.brief.compose import compose
-from holdfast.cli.brief import brief
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."
@@ -26,15 +24,6 @@ def test_a_repeated_call_counts_at_its_last_place(tmp_path: Path) -> None:
     assert "last calls: Bash `git status`; Bash `git log`; Bash `make test`\n" in text_of(
         session, tmp_path
     )
-
-
-@pytest.mark.requirement("B10")
-def test_reasons_read_like_words(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).edits("/work/project/src/a.py").runs("make test", "").works(2)
-    path = str(session.written(tmp_path))
-    out = CliRunner().invoke(brief, ["--transcript", path, "--explain"]).stdout
-    assert "↳ used once, last at step 1\n" in out
-    assert "↳ run once, last at step 2, " in out and "1 times" not in out
 
 
 @pytest.mark.requirement("B13")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.compose import compose
 from holdfast.brief.summary_instructions import write_instructions
 from tests.checkpoint.sessions import Session
 
@@ -58,25 +57,6 @@ def test_the_request_is_the_last_thing_asked_of_the_work(tmp_path: Path) -> None
     assert "- request: “Now write the manual.”" in again
 
 
-@pytest.mark.requirement("B1")
-def test_what_may_be_dropped_is_named_by_the_brief_and_is_no_word_of_the_user(
-    tmp_path: Path,
-) -> None:
-    session = Session()
-    for number in range(40):
-        session.user(f"Rule {number}: " + "this is how we do it here, always and everywhere. " * 4)
-        session.edits(f"/p/src/part_{number}/module_{number}.py").says("Done.")
-    record = session.record(tmp_path)
-    topics = [(f"seg-{number}", f"topic {number}", ["a.py"]) for number in range(9)]
-    _, _, droppable = write_instructions(record, archived=topics).partition(
-        "may leave these out, except the user"
-    )
-    named = [topic for _, topic, _ in topics if topic in droppable]
-    assert named and "Rule" not in droppable
-    brief = compose(record, archived=topics).text
-    assert all(f"{topic}: seg-" in brief for topic in named)
-
-
 @pytest.mark.requirement("B1", "B15")
 def test_short_replies_come_last_and_with_what_they_answer(tmp_path: Path) -> None:
     session = Session().user("Never round a height of the tide before it has been stored.")
@@ -90,20 +70,6 @@ def test_short_replies_come_last_and_with_what_they_answer(tmp_path: Path) -> No
         assert "Never round a height" in lines[3]
         assert lines[4].endswith("“Yes” (to “Shall I store the heights as millimetres?”)")
         assert lines[-1].startswith("Say what is done only where a result shows it")
-
-
-@pytest.mark.requirement("B1", "B15")
-def test_many_messages_push_out_neither_open_work_nor_the_closing_sentence(tmp_path: Path) -> None:
-    session = Session()
-    for number in range(30):
-        session.user(f"Buoy {number} is to be read at noon and at midnight, in all weathers.")
-        session.says("Read.")
-    session.user("Chart all buoys. " * 40).runs("make chart", "error: no ink", fails=True)
-    for shown, most in ((True, 600), (False, 2000)):
-        text = write_instructions(session.record(tmp_path), shown=shown)
-        assert ": `make chart`: error: no ink" in text
-        assert text.splitlines()[-1].startswith("Say what is done only")
-        assert len(text) <= most
 
 
 @pytest.mark.requirement("B1")

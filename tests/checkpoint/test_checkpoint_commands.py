@@ -12,12 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.checkpoint_file import TRIGGERS
 from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.checkpoint import NoSuchFile, checkpoint, diff, verify
 from holdfast.cli.db import rebuild
-from holdfast.cli.resume import TRIGGERS as WORDS_OF_TRIGGERS
 from holdfast.cli.resume import resume
 from holdfast.files import folders
 from holdfast.wire import places
@@ -74,24 +72,6 @@ def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
     assert "intact; who made it is unknown: Holdfast's list of" in found.stdout
     assert _run(rebuild).exit_code == 0
     assert _run(verify).exit_code == 0
-
-
-@pytest.mark.requirement("C6", "U3")
-def test_verify_of_one_file_tells_a_lost_index_from_damage(
-    two: tuple[SavedCheckpoint, SavedCheckpoint],
-) -> None:
-    Path(index.path()).unlink()
-    found = _run(verify, two[0].path)
-    assert found.exit_code == 0
-    words = "        intact; not in the index; `holdfast rebuild` adds it\n"
-    assert found.stdout == f"ok      {two[0].path}\n{words}"
-    answer = json.loads(_run(verify, two[0].path, "--json").stdout)
-    assert answer["ok"]
-    assert answer["checkpoints"][0]["notes"] == ["not in the index; `holdfast rebuild` adds it"]
-    Path(two[0].path).write_bytes(Path(two[0].path).read_bytes() + b"\n## X\n- y\n")
-    found = _run(verify, two[0].path)
-    assert found.exit_code == 1
-    assert found.stdout.startswith("NOT VERIFIED")
 
 
 @pytest.mark.store  # a rebuild makes the database anew
@@ -221,21 +201,3 @@ def test_an_edited_one_is_shown_as_changed_and_loaded_only_if_asked(
     assert loaded.exit_code == 0
     assert loaded.stdout.splitlines()[0].endswith(', NOT VERIFIED">')
     assert [" NOT VERIFIED " in line for line in _run(resume).stdout.splitlines()] == [True, False]
-
-
-@pytest.mark.store  # a rebuild makes the database anew
-@pytest.mark.requirement("C6", "C7")
-def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(
-    two: tuple[SavedCheckpoint, SavedCheckpoint],
-) -> None:
-    Path(two[0].path).unlink()
-    found = _run(verify)
-    assert found.exit_code == 1
-    assert "it is not there; if you deleted it, `holdfast rebuild` forgets it" in found.stdout
-    _run(rebuild)
-    assert _run(verify).exit_code == 0
-
-
-@pytest.mark.requirement("C4", "U3")
-def test_every_trigger_has_a_meaning() -> None:
-    assert set(WORDS_OF_TRIGGERS) == set(TRIGGERS)

@@ -143,20 +143,6 @@ def test_a_shipped_one_can_be_loaded_and_is_labelled(
     assert ours.id in latest.stdout.splitlines()[0]
 
 
-@pytest.mark.requirement("B7", "B8")
-def test_without_the_list_nobody_is_said_to_have_made_it(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shipped = _shipped(project)
-    monkeypatch.chdir(project)
-    listed = CliRunner().invoke(holdfast_command, ["resume"]).stdout
-    assert "UNKNOWN" in listed and "FOREIGN" not in listed
-    loaded = CliRunner().invoke(holdfast_command, ["resume", shipped.stem, "--load"])
-    assert "who made it is unknown" in loaded.stdout.splitlines()[0]
-    assert "who made it is unknown" in loaded.stderr
-    assert "not made on this machine" not in loaded.output
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("X1", "X7", "C5")
 def test_a_pipe_called_like_a_draft_holds_up_no_save(project: Path) -> None:

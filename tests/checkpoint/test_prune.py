@@ -51,13 +51,6 @@ def test_a_clock_that_jumped_a_year_leaves_the_newest_five() -> None:
     assert [one for one in entries if one not in gone] == entries[:5]
 
 
-@pytest.mark.requirement("C10")
-def test_one_that_does_not_verify_neither_goes_nor_protects() -> None:
-    good = an_entry(50, iteration=1)
-    edited = an_entry(40, iteration=2, verified=False)
-    assert find_spent([good, edited], NOON) == []
-
-
 ENTRIES = st.lists(
     st.builds(
         lambda n, days, session, good: an_entry(

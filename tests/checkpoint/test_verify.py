@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint, parse
-from holdfast.checkpoint.verify import VerifyReport, verify, verify_projects
+from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document
 
@@ -86,17 +86,3 @@ def test_what_is_no_file_is_said_in_words(kept: Path, tmp_path: Path) -> None:
     ):
         [finding] = verify(str(path)).findings
         assert finding == type(finding)("file", words)
-
-
-@pytest.mark.requirement("C6")
-def test_all_known_ones_are_looked_at_and_those_that_are_gone(kept: Path, tmp_path: Path) -> None:
-    keep(a_document(tmp_path, "two"))
-    kept.unlink()
-    bad = kept.with_name("2026-01-15-120007.md")
-    bad.write_text("half")
-    found = {Path(report.path).name: _parts(report) for report in verify_projects()}
-    assert found == {
-        "2026-01-15-120000-2.md": [],
-        "2026-01-15-120000.md": ["file"],
-        "2026-01-15-120007.md": ["front matter"],
-    }

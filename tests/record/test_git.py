@@ -79,13 +79,6 @@ def test_the_newest_answers_of_git_are_quoted_with_the_edits_since(tmp_path: Pat
     assert f"- {status.replace('then', 'at step 5')}\n    ## main" in compose(record).text
 
 
-@pytest.mark.requirement("B13")
-def test_where_git_was_not_asked_the_branch_is_the_clients(tmp_path: Path) -> None:
-    record = edited().record(tmp_path)
-    record.branch = "fix/ebb"
-    assert quotes(record) == ["git: on branch fix/ebb"]
-
-
 def sends(
     session: Session, folder: Path, *edits: tuple[str, str], more: Sequence[b.Line] = ()
 ) -> Path:
@@ -127,16 +120,6 @@ def test_what_subagents_edited_is_changed_and_counted_since(tmp_path: Path) -> N
         "ebb.py (by a subagent, turn 1)" in changed and "old.py (by a subagent, turn 1)" in changed
     )
     assert record.git["status"].edits == 1, "the first was before it"
-
-
-@pytest.mark.requirement("C14", "B12")
-def test_a_subagents_transcript_is_read_on_where_it_was_left(tmp_path: Path) -> None:
-    session = edited()
-    path = sends(session, tmp_path, ("40", "/work/project/ebb.py"))
-    state = load(save(read_record(path)))
-    assert state is not None and list(state.looked) == ["a1b2c3"]
-    again = read_record(sends(session, tmp_path, ("45", "/work/project/low.py")), state=state)
-    assert again.files["ebb.py"].by_agents == again.files["low.py"].by_agents == 1
 
 
 def asked(repository: Path, record: Record) -> str:

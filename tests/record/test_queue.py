@@ -28,23 +28,12 @@ def note(prompt: object) -> dict[str, object]:
     return {**b.attachment(), "attachment": {"type": "queued_command", "prompt": prompt}}
 
 
-def test_a_queued_prompt_is_the_users_word(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues(ALSO).unqueues().works(1)
-    assert asked(session, tmp_path) == [FIRST, ALSO]
-
-
 @pytest.mark.parametrize("told", ["prompt", "note", "note in parts"])
 def test_handed_over_it_is_not_kept_twice(told: str, tmp_path: Path) -> None:
     session = Session().user(FIRST).queues(ALSO).works(2).unqueues()
     line = {"prompt": b.prompt(ALSO), "note": note(ALSO), "note in parts": note([b.text(ALSO)])}
     session.lines.append(line[told])
     assert asked(session.works(1), tmp_path) == [FIRST, ALSO]
-
-
-def test_a_note_alone_is_kept(tmp_path: Path) -> None:
-    session = Session().user(FIRST).works(1)
-    session.lines.append(note(ALSO))
-    assert asked(session, tmp_path) == [FIRST, ALSO]
 
 
 def test_several_are_handed_over_in_one(tmp_path: Path) -> None:
@@ -56,12 +45,6 @@ def test_several_are_handed_over_in_one(tmp_path: Path) -> None:
 def test_taken_back_before_anybody_read_it_it_was_not_said(tmp_path: Path) -> None:
     session = Session().user(FIRST).queues(ALSO).unqueues("popAll")
     assert asked(session, tmp_path) == [FIRST]
-
-
-def test_only_what_is_still_in_the_queue_can_be_taken_back(tmp_path: Path) -> None:
-    session = Session().user(FIRST).queues(ALSO).unqueues("dequeue").works(1)
-    session.queues("And the moon.").unqueues("popAll").works(1)
-    assert asked(session, tmp_path) == [FIRST, ALSO]
 
 
 def test_more_than_the_queue_is_watched_for_are_all_kept(tmp_path: Path) -> None:

@@ -115,17 +115,6 @@ def test_words_given_when_leave_was_denied_are_the_users(tmp_path: Path) -> None
 
 
 @pytest.mark.requirement("B11", "X7")
-@pytest.mark.parametrize("tool", ["mcp__db__query", "WebFetch"])
-def test_words_against_a_call_of_a_server_stand_apart(tool: str, tmp_path: Path) -> None:
-    """The client records them as it records an error of the server, which may say the same."""
-    why = "The user doesn't want to proceed with this tool use. the user said:\nUse the replica."
-    session = Session().user("Read it.").calls(tool, why, error=True, copy=f"Error: {why}", q="a")
-    record = session.says("It stopped.").record(tmp_path)
-    assert [turn.asked for turn in record.turns] == ["Read it."]
-    assert [one.text for one in record.unsure] == ["Use the replica."]
-
-
-@pytest.mark.requirement("B11", "X7")
 def test_the_answer_to_a_question_of_a_server_stands_apart(tmp_path: Path) -> None:
     session = Session().user("Draw it.")
     session.calls("mcp__conductor__AskUserQuestion", "Colour: green, please", question="Colour?")

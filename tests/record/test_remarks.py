@@ -47,14 +47,6 @@ def test_short_words_and_what_announces_the_next_call_are_not_kept(
     assert remarks(session, tmp_path) == []
 
 
-def test_the_items_of_a_list_stay_apart(tmp_path: Path) -> None:
-    session = Session().user("Fire the bowls.")
-    session.says("This is what the studio lacks:\n- a second sieve\n- a drying rack by the window")
-    assert remarks(session.runs("make"), tmp_path) == [
-        "This is what the studio lacks: a second sieve; a drying rack by the window;"
-    ]
-
-
 def test_the_number_and_the_length_of_remarks_are_bounded(tmp_path: Path) -> None:
     session = Session().user("Fire the bowls.")
     for number in range(MOST_REMARKS + 5):
@@ -70,18 +62,6 @@ NOTED = "The kiln stays at nine hundred degrees; hotter and the glaze runs."
 def shown(session: Session, folder: Path) -> list[str]:
     record = session.record(folder)
     return [one.text.partition(": ")[2] for one in work_items.remarks(record, 9000)]
-
-
-def test_a_remark_before_words_that_were_typed_meanwhile_is_shown(tmp_path: Path) -> None:
-    session = Session().user("Fire the bowls.").says(NOTED).runs("make kiln")
-    session.queues("mind the shelf").runs("make shelf").unqueues().user("mind the shelf")
-    session.says("All bowls are out of the kiln and none of them has a crack.")
-    assert shown(session.user("Good."), tmp_path) == [NOTED]
-
-
-def test_the_closing_words_of_a_turn_are_no_remark(tmp_path: Path) -> None:
-    session = Session().user("Fire the bowls.").runs("make kiln").says(NOTED)
-    assert shown(session.user("Good.").runs("make").says("Loaded."), tmp_path) == []
 
 
 def test_the_last_words_of_all_are_no_remark_beside_themselves(tmp_path: Path) -> None:

@@ -12,20 +12,10 @@ from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B11", "C2")
 ASKED = "Cache the heights of all the gauges, and tell me first where you would like to keep them."
-OFFER = "Two ways:\n\nA. a table in SQLite\nB. a Redis list\n\nWhich one shall I take?"
 
 
 def last(session: Session, folder: Path) -> Turn:
     return session.record(folder).turns[-1]
-
-
-@pytest.mark.parametrize("said", ["B", "b)", "the second one", "2", "option B"])
-def test_a_pick_is_kept_with_its_question_and_its_option(said: str, tmp_path: Path) -> None:
-    session = Session().user(ASKED).says(OFFER).user(said)
-    turn = last(session, tmp_path)
-    assert turn.asked == said
-    assert "a Redis list" in turn.reply_to and "Which one shall I take?" in turn.reply_to
-    assert "a Redis list" in compose(session.works(4).record(tmp_path)).text
 
 
 @pytest.mark.parametrize(

@@ -80,22 +80,6 @@ def told(steps: list[tuple[str, str]]) -> Session:
 
 
 @pytest.mark.requirement("C2", "C11")
-@given(steps=st.lists(STEPS, max_size=25), cut=st.integers(0, 60))
-def test_reading_on_equals_reading_at_once(
-    steps: list[tuple[str, str]], cut: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    lines = told(steps).lines
-    path = tmp_path_factory.mktemp("t") / "s-1.jsonl"
-    path.write_bytes(b.jsonl(*lines))
-    whole = read_record(path)
-    path.write_bytes(b.jsonl(*lines[:cut]))
-    part = load(save(read_record(path)))
-    path.write_bytes(b.jsonl(*lines))
-    assert part is not None
-    assert read_record(path, state=part) == whole
-
-
-@pytest.mark.requirement("C2", "C11")
 @given(steps=st.lists(STEPS, max_size=12), cuts=st.lists(st.integers(0, 9_000), max_size=4))
 def test_reading_on_from_anywhere_also_within_a_line_equals_reading_at_once(
     steps: list[tuple[str, str]], cuts: list[int], tmp_path_factory: pytest.TempPathFactory
@@ -167,15 +151,6 @@ def test_no_call_and_no_result_ever_raises(
     session.user("go").calls(tool, "ok")
     facts = read_record(session.written(tmp_path_factory.mktemp("t")))
     assert load(save(facts)) == facts
-
-
-@pytest.mark.requirement("X7")
-@given(words=st.text(max_size=400), said=st.text(max_size=400), command=st.text(max_size=200))
-def test_no_words_ever_raise(
-    words: str, said: str, command: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    session = Session(UNMARKING).user(words).says(said).runs(command, said, fails=True).user(said)
-    read_record(session.written(tmp_path_factory.mktemp("t")))
 
 
 @pytest.mark.slow

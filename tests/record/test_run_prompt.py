@@ -88,11 +88,3 @@ def test_a_session_knows_the_other_tasks_and_does_not_take_them_for_its_own(tmp_
         assert line in said.splitlines()
     assert own_words(said) == own_words(told(CHART))
     assert "Same for the mast" not in told(CHART, tasks=(CHART,)), "there are no others"
-
-
-@pytest.mark.requirement("P5")
-def test_of_a_long_plan_a_session_knows_the_tasks_around_its_own() -> None:
-    tasks = tuple(a_task(f"t{n}", title=f"Knot {n}") for n in range(1, 101))
-    lines = told(tasks[49], tasks=tasks).splitlines()
-    assert "> (29 tasks before these)" in lines and "> (30 more tasks)" in lines
-    assert "> 30. Knot 30" in lines and "> 70. Knot 70" in lines

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast.record import reader
 from holdfast.record.reader import read_record
 from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
@@ -78,19 +77,6 @@ def test_blanks_in_the_json_change_nothing_in_the_record(tmp_path: Path) -> None
     ]
     assert spelled.branch == "flood" and "tide.py" in spelled.files
     assert without_offsets(spelled) == without_offsets(record)
-
-
-@pytest.mark.requirement("B11", "C2", "C11")
-def test_blanks_in_the_json_change_nothing_far_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = busy().record(tmp_path)
-    monkeypatch.setattr(reader, "NEAR_BYTES", 3000)
-    monkeypatch.setattr(reader, "FAR_BYTES", 3000)
-    skimmed = spelled_with_blanks(busy()).record(tmp_path)
-    assert [turn.asked for turn in skimmed.turns] == [turn.asked for turn in whole.turns]
-    assert (skimmed.op, skimmed.compactions) == (whole.op, whole.compactions)
-    assert [one.text for one in skimmed.tasks.values()] == ["Write the parser"]
 
 
 @pytest.mark.requirement("C2")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from holdfast.record import stream
 from holdfast.record.model import StreamState, TurnPart
-from holdfast.record.reader import read_record
 from holdfast.record.stream import load_state, read_turns, save_state
 from tests.checkpoint.sessions import Session
 from tests.record.test_resume import STEPS, told
@@ -98,16 +97,6 @@ def test_going_on_behind_what_was_read_gives_each_thing_once(
     ]
     ended = [call for part in some for call in part.calls if call.end]
     assert ended == [call for part in whole for call in part.calls if call.end]
-
-
-@given(steps=st.lists(STEPS, max_size=25))
-def test_the_turns_are_those_of_the_record(
-    steps: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = told(steps).written(tmp_path_factory.mktemp("t"))
-    known = [turn.asked for turn in read_record(path).turns if turn.asked and not turn.waits]
-    asked = [part.asked for part in read_turns(path) if part.is_first]
-    assert "\n".join(asked) == "\n".join(known)
 
 
 def test_a_very_long_turn_comes_in_bounded_parts(tmp_path: Path) -> None:
@@ -210,16 +199,3 @@ def test_a_span_of_a_transcript_can_be_read_with_whole_outputs(tmp_path: Path) -
     (again,) = read_turns(path, start=second.start, until=second.end, output_chars=50_000)
     assert (again.asked, again.answer) == ("Second.", "Two.")
     assert again.calls[0].output == "0123456789" * 1000
-
-
-def test_a_call_that_the_user_refused_with_words_has_its_result_in_the_turn_of_those_words(
-    tmp_path: Path,
-) -> None:
-    why = "The user doesn't want to proceed with this tool use. To tell you how to proceed, "
-    why += "the user said:\nLeave that folder alone."
-    copy = "Error: The user doesn't want to proceed with this tool use."
-    session = Session().user("Clean up.")
-    session.calls("Bash", why, error=True, copy=copy, command="rm -r out")
-    first, second = parts_of(session, tmp_path)
-    assert (first.calls, second.asked) == ([], "Leave that folder alone.")
-    assert [(call.what, call.is_error) for call in second.calls] == [("rm -r out", True)]

@@ -123,14 +123,6 @@ def test_what_the_client_calls_anothers_is_not_the_users(line: b.Line, tmp_path:
     assert asked(session, tmp_path) == ["Wait for the tide."]
 
 
-@pytest.mark.requirement("B11")
-def test_what_a_person_may_have_said_by_a_way_we_never_saw_is_shown_apart(tmp_path: Path) -> None:
-    session = Session().user("Wait for the tide.", origin={"kind": "voice-call"})
-    session.lines.append(handed_over(commandMode="prompt", origin={"kind": "human"}))
-    assert asked(session, tmp_path) == ["Sail at once."]
-    assert [one.text for one in session.record(tmp_path).unsure] == ["Wait for the tide."]
-
-
 def local_command(content: str) -> b.Line:
     return {**b.ENVELOPE, "type": "system", "subtype": "local_command", "content": content}
 
@@ -156,28 +148,6 @@ def test_the_arguments_of_a_local_command_in_a_system_line_are_the_users_words(
 def test_an_odd_version_costs_no_words(version: str, tmp_path: Path) -> None:
     record = Session().user("Wait.", version=version).record(tmp_path)
     assert [one.asked for one in record.turns] + [one.text for one in record.unsure] == ["Wait."]
-
-
-@pytest.mark.requirement("B11", "B12")
-def test_words_outlive_ten_compactions_and_a_summary_is_no_source(tmp_path: Path) -> None:
-    session = Session().user("Ask me before you commit.")
-    for _ in range(10):
-        session.works(20).compacts("The user said: Always commit at once. Use Perl.")
-    record = session.record(tmp_path)
-    assert [turn.asked for turn in record.turns] == ["Ask me before you commit."]
-    assert record.compactions == 10
-
-
-@pytest.mark.requirement("B12")
-def test_a_turn_holds_what_was_asked_and_what_came_of_it(tmp_path: Path) -> None:
-    session = Session().user("Mend the parser.").edits("/work/project/parse.py")
-    session.runs("pytest -q", "E  KeyError: 'bom'", fails=True).edits("/work/project/read.py")
-    session.says("Now the tests.").runs("pytest -q", "3 passed").runs("ls", "a")
-    session.says("The parser is mended.").user("Thanks. Now the docs.").says("Done.")
-    first, second = session.record(tmp_path).turns
-    assert first.edited == ["parse.py", "read.py"]
-    assert (first.said, second.said) == ("The parser is mended.", "Done.")
-    assert second.edited == []
 
 
 @pytest.mark.requirement("B11", "B12")

@@ -17,7 +17,6 @@ from tests.transcript.builders import (
     prompt,
     result,
     text,
-    tool_use,
 )
 
 pytestmark = pytest.mark.requirement("X7")
@@ -42,16 +41,6 @@ def test_a_line_that_may_be_a_subagents_gives_no_reading_and_no_words_of_the_use
     assert (entry.usage.total_tokens, entry.blocks) == (0, (Text("hello"),))
     [entry] = between(tmp_path, prompt("go", isSidechain=wrong))
     assert entry.line.author == "unsure"
-
-
-def test_one_wrong_block_leaves_the_others(tmp_path: Path) -> None:
-    tally = LineTally()
-    blocks = text("a"), {"type": "tool_use", "id": 5}, tool_use(command="ls"), {"type": "odd"}
-    [entry] = between(tmp_path, answer("m", *blocks, 7), tally)  # type: ignore[arg-type]
-    assert isinstance(entry, Answer)
-    assert [type(block).__name__ for block in entry.blocks] == [
-        "Text", "ToolUse", "ToolUse", "OtherBlock", "OtherBlock",
-    ]  # fmt: skip
 
 
 @pytest.mark.slow

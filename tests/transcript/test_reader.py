@@ -18,19 +18,6 @@ def ids(entries: Iterable[Entry]) -> list[str]:
     return [e.message_id for e in entries if isinstance(e, Answer)]
 
 
-def test_a_line_still_being_written_waits(tmp_path: Path) -> None:
-    last = encoded(answer("m2"))
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(jsonl(answer("m1")) + last[:100])
-    place = Reader(path)
-    assert ids(place) == ["m1"]
-    assert (place.tally.torn, place.tally.lines) == (1, 1)
-    with path.open("ab") as file:
-        file.write(last[100:] + b"\n")
-    assert ids(place) == ["m2"]
-    assert (place.tally.torn, place.tally.lines) == (0, 2)
-
-
 @pytest.mark.requirement("X6")
 def test_a_line_written_behind_a_torn_one_is_read(tmp_path: Path) -> None:
     """A crash left half a line, and the client wrote on behind it."""
@@ -53,17 +40,6 @@ def test_a_line_that_grows_while_it_is_read_is_not_taken_for_two(tmp_path: Path)
         file.write(b'er"}\n')
         file.flush()
         assert list(lines) == []
-
-
-def test_a_whole_last_line_needs_no_newline(tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    path.write_bytes(encoded(answer("m1")))
-    place = Reader(path)
-    assert ids(place) == ["m1"]
-    with path.open("ab") as file:
-        file.write(b"\n" + jsonl(answer("m2")))
-    assert ids(place) == ["m2"]
-    assert (place.tally.torn, place.tally.lines) == (0, 2)
 
 
 def test_gzip_is_read_as_if_it_were_plain(tmp_path: Path) -> None:
