@@ -71,13 +71,6 @@ def test_open_errors_and_exact_commands_are_in_it(tmp_path: Path) -> None:
     assert "## Commands" not in text and "items cut" not in text, "what failed is told once"
 
 
-@pytest.mark.requirement("B2")
-def test_the_step_in_flight_is_in_it(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).says("Now the header.").starts("Bash", command="make all")
-    text = text_of(session, tmp_path)
-    assert "Now the header." in text and "no result yet: Bash `make all`" in text
-
-
 @pytest.mark.requirement("B13")
 def test_all_that_runs_in_the_background_is_always_told(tmp_path: Path) -> None:
     """Whatever else competes for room, and however many there are."""

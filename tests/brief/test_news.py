@@ -38,10 +38,3 @@ def test_the_last_answer_is_told_whole_where_there_is_room(tmp_path: Path) -> No
     points = " ".join(f"{number}. Column {number} is one hour late." for number in range(40))
     session = Session().user(REQUEST).says(f"Three things are left to do. {points} That is all.")
     assert points in compose(session.record(tmp_path)).text
-
-
-@pytest.mark.requirement("B4")
-def test_only_the_reports_that_came_last_are_kept_at_length(tmp_path: Path) -> None:
-    agents = looked_into(*range(12)).record(tmp_path).agents.values()
-    assert [bool(one.report) for one in agents] == [False] * 4 + [True] * 8
-    assert all(len(one.answer) <= 600 for one in agents)

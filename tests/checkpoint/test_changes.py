@@ -62,21 +62,6 @@ def test_a_failure_of_an_earlier_turn_stands_on_one_line_and_says_that_it_was_no
     ]
 
 
-def test_without_room_a_commit_stands_without_its_files(tmp_path: Path) -> None:
-    session = Session().user(REQUEST)
-    for commit in range(3):
-        for number in range(200):
-            session.edits(f"/work/project/src/module{commit}/edited{number}.py")
-        session.runs("git commit -am 'Mend'", made(f"1a2b3c{commit}", f"Mend {commit}"))
-    found = sections_of(session.record(tmp_path))["What Changed"]
-    assert [one.partition("”")[0] for one in found[:3]] == [
-        "commit 1a2b3c2 “Mend 2",
-        "commit 1a2b3c1 “Mend 1",
-        "commit 1a2b3c0 “Mend 0",
-    ]
-    assert "more files (see" in found[3]
-
-
 def test_what_failed_before_the_newest_commit_or_was_only_a_script_is_past(tmp_path: Path) -> None:
     session = Session().user(REQUEST).edits("/work/project/ebb.c")
     session.runs("git commit -m Mend", "ebb.c:1: error: no moon", fails=True)

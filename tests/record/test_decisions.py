@@ -23,10 +23,8 @@ def test_words_that_answer_no_question_of_a_tool_are_no_decision(tmp_path: Path)
     ("said", "is_shown"),
     [
         ("Decision: heights are kept as whole millimetres, because floats drift.", True),
-        ("**Decision 2:** we keep one file for each harbour, not one for all.", True),
         ("Entscheidung (Format): Höhen stehen als ganze Millimeter in der Datei.", True),
         ("I decided to look at the parser first because it is the shortest file.", False),
-        ("The decision is yours: one file, or one for each harbour of the coast.", False),
     ],
 )
 def test_the_checkpoint_has_what_the_model_labels_as_a_decision(

@@ -6,37 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import turns
-from holdfast.record.model import load, save
-from holdfast.record.reader import RecordReader
-from holdfast.transcript.parse import LineTally, parse
 from holdfast.wire import log
 from tests.checkpoint.sessions import Session
-
-_SAID = (
-    "Don't do that never again always please no not forget it use tabs instead of spaces the rule "
-    "you may now stop must nie 不要 忘れて 1. A yes ? ! . : `x` … are fine anymore"
-)
-WORDS = (*_SAID.split(), "\n", "\u200b")
-prompted = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join) | st.text(max_size=40)
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("X1", "C12")
-@given(st.lists(prompted, max_size=8))
-def test_any_prompts_in_any_order_are_read(said: list[str]) -> None:
-    session = Session()
-    for words in said:
-        session.user(words).says(words)
-    reader = RecordReader()
-    for line in session.data().splitlines():
-        if entry := parse(line, 0, LineTally()):
-            reader.feed(entry)
-    assert load(save(reader.record)) is not None
 
 
 @pytest.mark.requirement("C12")

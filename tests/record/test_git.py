@@ -193,21 +193,11 @@ def test_without_git_a_repository_or_an_answer_there_is_nothing(
         os.kill(int(started.read_text()), 0)
 
 
-TRAPS = (
-    "core.pager",
-    "core.editor",
-    "core.sshCommand",
-    "alias.log",
-    "credential.helper",
-    "gpg.program",
-    "diff.external",
-    "diff.x.textconv",
-    "diff.x.command",
-    "core.fsmonitor",
-    "core.hooksPath",
-    "filter.x.clean",
-    "filter.x.process",
+_TRAPS = (
+    "core.pager core.editor core.sshCommand alias.log credential.helper gpg.program diff.external "
+    "diff.x.textconv diff.x.command core.fsmonitor core.hooksPath filter.x.clean filter.x.process"
 )
+TRAPS = _TRAPS.split()
 
 
 SIGNER = """#!/bin/sh

@@ -82,13 +82,6 @@ def test_words_that_turn_out_to_be_anothers_are_taken_out(
         assert asked(session.works(1), tmp_path) == [FIRST]
 
 
-@pytest.mark.parametrize(
-    "queued", ["/model", '{"task_id":"b1","description":"wait"}', "<agent-notification>x", "", "  "]
-)
-def test_what_nobody_typed_is_not_kept(queued: str, tmp_path: Path) -> None:
-    assert asked(Session().user(FIRST).queues(queued), tmp_path) == [FIRST]
-
-
 @pytest.mark.requirement("B11", "B13")
 def test_a_prompt_by_the_clock_is_nobodys_words_and_its_schedule_is_running(tmp_path: Path) -> None:
     prompt = "Look at the gauges: 1) read them 2) tell what changed"

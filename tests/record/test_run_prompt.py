@@ -45,14 +45,6 @@ def test_a_task_has_the_number_that_the_rules_of_its_plan_name_it_by() -> None:
 
 
 @pytest.mark.requirement("C2", "P5")
-def test_one_task_is_its_title_and_what_the_plan_says_of_it() -> None:
-    assert own_words(told(CHART)) == f"Task 1: {CHART.title}"
-    part = own_words(told(replace(GAUGE, part="1 of 2"), title="Harbour"))
-    said = "Task 1: Read the gauge (part 1 of 2)\nNever round a height.\n\nFiles: gauge.py"
-    assert part == said
-
-
-@pytest.mark.requirement("C2", "P5")
 def test_of_a_step_the_words_for_the_whole_task_stay_and_the_frame_goes() -> None:
     ship = a_task("ship", title="Repair the ship", description="Never at sea.", files=("hull.py",))
     pieces = [replace(a_piece(name), of=ship) for name in ("plank", "rope")]

@@ -32,16 +32,6 @@ def _asked(record: Record) -> list[str]:
     return [turn.asked for turn in record.turns]
 
 
-@pytest.mark.requirement("C11", "C12")
-@pytest.mark.parametrize("works", [3, 40])
-def test_a_transcript_that_was_replaced_is_refresh_readings(tmp_path: Path, works: int) -> None:
-    path, folder = tmp_path / "t.jsonl", tmp_path / "window"
-    path.write_bytes(_session(OLD))
-    assert _asked(_facts(path, folder)) == [OLD]
-    path.write_bytes(_session(NEW, works))
-    assert _asked(_facts(path, folder)) == [NEW]
-
-
 @pytest.mark.requirement("C11")
 def test_a_transcript_that_grew_is_read_on(tmp_path: Path) -> None:
     path, folder = tmp_path / "t.jsonl", tmp_path / "window"

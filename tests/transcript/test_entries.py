@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse, decoded
-from holdfast.transcript.entries import Answer, Attachment, Boundary, Prompt
+from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse
+from holdfast.transcript.entries import Answer, Boundary, Prompt
 from tests.transcript.builders import (
     answer,
-    attachment,
     boundary,
     entries_of,
     prompt,
@@ -64,15 +63,3 @@ def test_a_boundary_says_what_the_client_counted(tmp_path: Path) -> None:
     assert new.resets_window
     assert isinstance(old, Boundary)
     assert old.post_tokens is None
-
-
-def test_an_attachment_has_the_words_the_model_got(tmp_path: Path) -> None:
-    nested = {**attachment(), "rendered": [{"content": [text("a"), text("b")]}, {"content": "c"}]}
-    bare = {key: value for key, value in attachment().items() if key != "rendered"}
-    found = entries_of(tmp_path, attachment(), nested, bare)
-    assert all(isinstance(e, Attachment) for e in found)
-    first, second, third = (e for e in found if isinstance(e, Attachment))
-    assert (first.kind, len(first.text)) == ("hook_additional_context", 12)
-    assert decoded(first.raw) == {"type": "hook_additional_context", "content": ["mind the gap"]}
-    assert second.text == "a\nb\nc"
-    assert third.text == ""

@@ -55,10 +55,6 @@ def test_lines_that_share_a_message_id_are_one_operation(tmp_path: Path) -> None
     assert (operation.model, operation.version) == ("claude-sonnet-4-6", "2.1.325")
 
 
-def test_an_answer_that_never_said_it_ended_has_a_partial_count(tmp_path: Path) -> None:
-    assert only(tmp_path, answer(message={"stop_reason": None})).output_is_partial
-
-
 @pytest.mark.requirement("W1")
 def test_a_result_between_two_lines_of_one_answer_belongs_to_it(tmp_path: Path) -> None:
     operation = only(
