@@ -24,12 +24,13 @@ def test_a_file_stands_with_the_commit_that_git_printed_after_its_newest_edit(
     session.runs("git add . && git commit -m Mend", made("1a2b3c4", "Mend")).edits("/etc/tides")
     session.user("And the moon?").edits("/work/project/low.py").edits("/work/project/sea.py")
     session.runs("git commit -qam 'Draw it' && git log", made("5d6e7f8", "Draw it"), fails=True)
-    session.edits("/work/project/sea.py")
+    session.runs("git commit -qm 'Now'").edits("/work/project/sea.py")
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "sea.py (turn 2)",
-        "commit 5d6e7f8 “Draw it” (turn 2; edited before it): low.py",
+        "commit “Now” (turn 2)",
+        "commit 5d6e7f8 “Draw it” (turn 2), edited before it: low.py",
         "/etc/tides (turn 1)",
-        "commit 1a2b3c4 “Mend” (turn 1; edited before it): ebb.py",
+        "commit 1a2b3c4 “Mend” (turn 1), edited before it: ebb.py",
     ]
 
 

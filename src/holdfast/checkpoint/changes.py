@@ -39,20 +39,19 @@ class Change(msgspec.Struct, frozen=True):
     op: int
     text: str
     paths: list[str]
-    is_commit: bool = False
+    before_paths: str = ""  # of a commit: what stands between it and its files
 
     @property
     def whole(self) -> str:
-        return (
-            f"{self.text}: {', '.join(self.paths)}" if self.is_commit and self.paths else self.text
-        )
+        shown = f"{self.before_paths}{', '.join(self.paths)}"
+        return self.text + shown if self.before_paths and self.paths else self.text
 
 
 def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
     was done to it. Without room, commits stand without their files, and what is left out by
     folder."""
-    changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.is_commit))
+    changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.before_paths))
     whole = [one.whole for one in changes]
     if size(whole) <= room:
         return whole
@@ -60,7 +59,7 @@ def changed(record: Record, room: int) -> list[str]:
     left: list[str] = []
     for one in changes:
         forms = [] if left else [one.whole]
-        forms += [one.text] * one.is_commit
+        forms += [one.text] * bool(one.before_paths)
         fitting = (form for form in forms if size([*shown, form]) <= room * EDITED_SHARE)
         form = next(fitting, "")
         shown += [form] * bool(form)
@@ -86,8 +85,11 @@ def _find_changes(record: Record) -> Iterator[Change]:
             yield Change(op, _describe_edit(record, path, used), [path])
     for commit, paths in held.items():
         place = places.get(commit)
-        when = f" (turn {turn_number(record, place)}; edited before it)" if place else ""
-        yield Change(place.op if place else record.op, f"{commit}{when}", paths, is_commit=True)
+        if place:
+            when = f" (turn {turn_number(record, place)})"
+            yield Change(place.op, commit + when, paths, ", edited before it: ")
+        else:
+            yield Change(record.op, commit, paths, ": ")
 
 
 def _by_folder(paths: list[str], room: int) -> list[str]:

@@ -17,12 +17,13 @@ SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
 MINUTE = len("2026-11-19T08:15")
 SECONDS = 0.3
-MOST_COMMITS = 5
-MOST_MADE = 60  # commits of the session
+MOST_COMMITS, MOST_MADE = 5, 60  # that git is asked for; that the session made
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
 # `[main de4b411] Move the warning`
 _COMMITTED = Lazy(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
+# `-m "Move the warning"`, `-m "$(cat <<'EOF'` with the words on the next line
+_TYPED = Lazy(r"""-[a-z]*m (?:"\$\(cat <<-?\s*\S+\n\s*(.+)|["']([^"'\n]+))""")
 _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -30,7 +31,7 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
     """Save the end of what a command printed, if it ran one of the quoted verbs of git."""
     verbs = shell.git_verbs(line)
     if "commit" in verbs:
-        _note_commits(record, text, place)
+        _note_commits(record, line, text, place, failed=failed)
     for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
@@ -41,12 +42,13 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
             record.git[verb] = GitAnswer(clip(line, COMMAND_CHARS), printed, place, failed)
 
 
-def _note_commits(record: Record, text: str, place: Place) -> None:
-    made = [
-        PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
-        for name, subject in _COMMITTED.pattern.findall(text)
-    ]
-    record.commits = [*record.commits, *made][-MOST_MADE:]
+def _note_commits(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
+    """Record the commits that git printed; of one that printed nothing, the words typed for it."""
+    typed = None if failed else _TYPED.pattern.search(line)
+    quiet = [("", typed[1] or typed[2])] if typed else []
+    for name, subject in _COMMITTED.pattern.findall(text) or quiet:
+        made = PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
+        record.commits = [*record.commits, made][-MOST_MADE:]
 
 
 def note_edit(record: Record, at: str = "") -> None:

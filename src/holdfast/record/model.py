@@ -169,7 +169,7 @@ class Commit(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class PrintedCommit(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    id: str
+    id: str  # empty if git printed nothing
     subject: str
     place: Place
 
