@@ -22,8 +22,10 @@ from holdfast.brief.quotes import is_answered, is_replaced
 from holdfast.budget.compartments import BACKGROUND, units
 from holdfast.budget.ledger import USER, Pin
 from holdfast.record import commands, open_items
+from holdfast.record.files import relative
 from holdfast.record.git import answers, describe_answer, describe_branch
 from holdfast.record.model import Call, Place, Record, rank
+from holdfast.record.shell import simple_commands
 from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
@@ -31,7 +33,7 @@ from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 LONGEST_PINNED, SHORTEST_PINNED = 300, 30
 PIN = "pin "  # how the reason of a pin begins; its id follows
 FRESH_OPS = 3
-PRINTED_CHARS, SHOWN_CHARS = 240, 200
+PRINTED_CHARS, SEEN_CHARS, SHOWN_CHARS = 240, 80, 200  # of outputs the model spoke after, less
 MOST_PRINTED, MOST_ENDED, MOST_ADDED = 12, 8, 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
@@ -45,7 +47,7 @@ LEAST_NEWS = 200  # of each new report, before more of it is shown
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of all requests to what runs, and of each
 DONE = "done"  # the reason for the line that counts the tasks that are done
 FILES_SHARE, EDITED_PART = 0.08, 0.75  # of the brief; of that, for edited ones
-MOST_COMMANDS, MOST_OTHERS, LONGEST_COMMAND = 5, 8, 200
+MOST_COMMANDS, MOST_OTHERS, MOST_ALIKE, LONGEST_COMMAND = 5, 8, 2, 200
 MOST_UNCHECKED, UNCHECKED_WORTH = 30, 0.004
 # Items with this share of the heat are used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
@@ -104,6 +106,8 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         if record.turns and record.last_said_op <= began(record):
             when = "said before the user's last words"
         begins, whole = f"{when}: ", redact(record.last_texts[-1])
+        if not (record.turns and open_items.is_over(record, record.turns[-1])):
+            whole = both_ends(whole, LAST_CHARS)  # an answer may be replied to point by point
         text = quote_ends(begins, whole, max(140, min(LAST_CHARS, int(room * 0.07))))
         why = "the model's last words"
         item = BriefItem("flight", text, 0.05, why, pinned=True, begins=begins, whole=whole)
@@ -136,8 +140,10 @@ def printed(record: Record) -> Iterator[BriefItem]:
     ]
     for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
         edits = commands.describe_edits(record, one)
-        end = commands.end_of_output(one, PRINTED_CHARS)
-        text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
+        is_new = one.op >= record.last_said_op
+        shown = code(line, SHOWN_CHARS if is_new else SEEN_CHARS)
+        end = commands.end_of_output(one, PRINTED_CHARS if is_new else SEEN_CHARS)
+        text = f"{shown} printed at step {one.op}{edits and ', '}{edits}: {end}"
         worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
         order = 1.1 + age / 99
         yield BriefItem("flight", text, worth, "a newest output", one.place, key=line, order=order)
@@ -180,7 +186,8 @@ def plan(record: Record) -> Iterator[BriefItem]:
     is_current = bool(record.turns) and place.op >= began(record)
     if not is_current and any(turn.place == place for turn in record.turns):
         return  # it stands among the user's words
-    lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_current else OLD_PLAN_LINES)
+    is_open = is_current and not open_items.is_over(record, record.turns[-1])
+    lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_open else OLD_PLAN_LINES)
     for number, line in enumerate(lines):
         text, worth = f"{'    ' * bool(number)}{line}", 0.02 / (1 + number / 10)
         whole = record.plan.text
@@ -327,16 +334,26 @@ def _is_clients(path: str) -> bool:
 
 
 def used_commands(record: Record) -> Iterator[BriefItem]:
-    """Yield checks, the likeliest first; then, in what room is left, the newest others."""
+    """Yield commands with the folder they ran in if it is not the project's: checks, the likeliest
+    first; then, in what room is left, the newest others. A program that ran in many ways was used
+    to look around: two of its lines stand for all."""
     runs = [run for run in commands.newest_runs(record) if len(run.line) <= LONGEST_COMMAND]
     ran = {run.line: run.command for run in runs}
     checks = {run.line for run in runs if run.is_check}
     known = chances({line: rank(ran[line], record.op) for line in checks})
-    others = dict.fromkeys((line for line in ran if line not in checks), 0.0)
+    programs = Counter[str]()
+    others: dict[str, float] = {}
+    for line in ran:
+        program = simple_commands(line)[-1][1][0]
+        if line not in checks and programs[program] < MOST_ALIKE:
+            programs[program] += 1
+            others[line] = 0.0
     listed = [*[*known.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]
     for order, (line, chance) in enumerate(listed):
         one = ran[line]
-        text = f"{code(line, LONGEST_COMMAND)} ({_MARKS[one.ok]}step {one.op})"
+        folder = relative(record, one.cwd)
+        where = f"in {plain_name(folder)}, " * (folder[:1] not in ("", "/"))
+        text = f"{code(line, LONGEST_COMMAND)} ({where}{_MARKS[one.ok]}step {one.op})"
         reason = f"run {times(one.count)}, last at step {one.op}"
         worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE) or LEAST_WORTH
         spare = line in others

@@ -40,14 +40,14 @@ SAME = tuple(_SAME.split())
 FIELDS = ("version", "created", *SAME, "verified")
 HASH = "content_hash"
 PART = "front matter"
-# An empty section says what was looked for. "(none)", as earlier releases wrote it, was read as
-# "no problem is open" and "nothing was decided", and was wrong in half of ten sessions.
+# "(none)", as earlier releases wrote it, was read as "no problem is open" and "nothing was
+# decided", and "no command whose newest run failed" was wrong in half of ten sessions.
 NONE = "(none)"
 EMPTY = {
     "What Changed": "(no edit was seen)",
     "Why Changed": "(no request was seen)",
-    "Active Issues": "(no command whose newest run failed; more may stand in the words below)",
-    "Key Decisions": "(no answer to a question; decisions in plain words stand under Why Changed)",
+    "Active Issues": "(none listed; more may stand in the words above and below)",
+    "Key Decisions": "(none listed; decisions in plain words stand under Why Changed)",
     "Next Steps": "(no task list, plan or last message was seen)",
 }
 LARGEST_BYTES = 1 << 20

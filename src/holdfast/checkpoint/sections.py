@@ -190,8 +190,7 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     if record.turns and open_items.is_over(record, record.turns[-1]):
         turn = record.turns[-1]
         when = changes.describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
-        runs = "; what ran last stands under Commands" * any(changes.last_runs(record))
-        begins = f"the model's last message, {when}{runs}: "
+        begins = f"the model's last message, {when}: "
         left = room - size([*asked, begins, *others])
         asked.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
     return asked + others
