@@ -16,7 +16,7 @@ from holdfast.transcript import Unreadable
 LAUNCHED = ("Async agent launched", "Spawned successfully.")
 LONGEST_ANSWER = 600
 REPORT_CHARS, MOST_REPORTS = 3000, 8  # saved at length until others have ended
-MOST_AGENTS = 60
+MOST_AGENTS, MOST_EARLY = 60, 8
 READ_BYTES = 16 << 20  # of their files in one pass, the newest first
 COMMAND, SCHEDULE, MONITOR = "background command", "schedule", "Monitor"
 LONGEST_ASKED, SAME_CHARS = 400, 300
@@ -75,7 +75,8 @@ def id_in(text: str) -> str:
 def rename(record: Record, use_id: str, printed: str) -> None:
     name = next(iter(printed[:80].split()), "").rstrip(".")
     if name and use_id in record.agents:
-        record.agents[name] = record.agents.pop(use_id)
+        agent = record.agents[name] = record.agents.pop(use_id)
+        _end_if_ended(record, name, agent.place)
 
 
 def take_notification(record: Record, text: str, place: Place) -> None:
@@ -83,6 +84,10 @@ def take_notification(record: Record, text: str, place: Place) -> None:
     agent = record.agents.get(id_in(text))
     outcome = text.partition("<status>")[2].partition("<")[0].strip()
     status = _OVER.get(outcome) or ("timed out" if _GAVE_UP in text else "")
+    if agent is None and status:  # a command may end before the result of its call is written
+        record.ended_early[id_in(text)] = text
+        while len(record.ended_early) > MOST_EARLY:
+            del record.ended_early[next(iter(record.ended_early))]
     if agent is None or not status:
         return
     if agent.kind == COMMAND and outcome in ("completed", "failed"):
@@ -128,6 +133,12 @@ def add(record: Record, name: str, agent: Agent) -> None:
     while len(record.agents) > MOST_AGENTS:
         over = (key for key, one in record.agents.items() if one.status != "running")
         del record.agents[next(over, next(iter(record.agents)))]
+    _end_if_ended(record, one_line(name), agent.place)
+
+
+def _end_if_ended(record: Record, name: str, place: Place) -> None:
+    if text := record.ended_early.pop(name, ""):
+        take_notification(record, text, place)
 
 
 def note_edits(record: Record, transcript: str) -> None:

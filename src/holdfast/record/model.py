@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 21
+VERSION = 22
 PART_VERSION = 1
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
@@ -218,6 +218,7 @@ class Record(msgspec.Struct):
     tasks: dict[str, Task] = {}
     plan: ShownPlan | None = None
     agents: dict[str, Agent] = {}
+    ended_early: dict[str, str] = {}  # notifications that stand before the start, by id
     calls: dict[str, Call] = {}
     recent: list[Call] = []  # the last calls, newest last
     tools: dict[str, int] = {}
