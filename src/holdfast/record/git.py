@@ -9,10 +9,10 @@ from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommi
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import Lazy, clip, clip_start
+from holdfast.text.sentences import Lazy, clip, head_and_tail
 
 QUOTED = ("status", "commit", "push")
-COMMAND_CHARS, PRINTED_CHARS, LINE_CHARS = 400, 600, 160
+COMMAND_CHARS, PRINTED_CHARS, HEAD_CHARS, LINE_CHARS = 400, 600, 200, 160
 SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
 MINUTE = len("2026-11-19T08:15")
@@ -28,7 +28,8 @@ _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
 
 
 def note_answer(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
-    """Save the end of what a command printed, if it ran one of the quoted verbs of git."""
+    """Save both ends of what a command printed, if it ran one of the quoted verbs of git: a status
+    begins with the branch, a push ends with its outcome."""
     verbs = shell.git_verbs(line)
     if "commit" in verbs:
         _note_commits(record, line, text, place, failed=failed)
@@ -37,8 +38,7 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
             text = text.strip("\n")
             if verb == "commit" and (made := _COMMITTED.pattern.search(text)):
                 text = text[made.start() :]  # above it stands what hooks said
-            printed = clip_start(text, PRINTED_CHARS)
-            printed = printed if printed == text else f"…\n{printed}"
+            printed = head_and_tail(text, HEAD_CHARS, PRINTED_CHARS - HEAD_CHARS, "\n[…]\n")
             record.git[verb] = GitAnswer(clip(line, COMMAND_CHARS), printed, place, failed)
 
 
