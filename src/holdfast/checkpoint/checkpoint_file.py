@@ -142,6 +142,10 @@ def clean_document(document: Document) -> Document:
     )
 
 
+def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:
+    return replace(document, snapshot=snapshot)
+
+
 def render(document: Document) -> bytes:
     """Return the whole file of a normalized document, with its own hash."""
     head = _write_front(_front(document))

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from msgspec.structs import replace
-
 from holdfast.checkpoint import added
 from holdfast.checkpoint.checkpoint_file import (
     CheckpointNotSaved,
     Document,
     clean_document,
+    with_snapshot,
 )
 from holdfast.checkpoint.room import ROOM_CHARS, first, size
 from holdfast.checkpoint.sections import sections_of, snapshot_of
@@ -116,7 +115,7 @@ def save(
     document = clean_document(document)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
     work = add_work(document.snapshot, state, folder, now_ms)
-    document = replace(document, snapshot={**work, **_fill(used_tokens, state)})
+    document = with_snapshot(document, {**work, **_fill(used_tokens, state)})
     try:
         kept = keep(document)
     except OSError as error:
