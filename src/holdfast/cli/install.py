@@ -61,7 +61,7 @@ _OPTIONS = (
         type=click.Choice([known.name for known in agents.AGENTS if known.can_install]),
         default=agents.AGENTS[0].name,
         show_default=True,
-        help="The agent whose hooks these are; others than Claude Code have them for all projects only.",
+        help="The agent whose hooks these are; others have them for all projects only.",
     ),
     click.option("--yes", is_flag=True, help="Do not ask."),
     click.option("--dry-run", is_flag=True, help="Show every line, and change nothing."),
