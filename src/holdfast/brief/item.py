@@ -64,7 +64,6 @@ _OF = {
 }
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 NEVER_CUT = ("said", "own", "marked", "pinned", "unsure")
-LONGEST_ANSWER = 800  # of a turn that others followed: they say what came of it
 NEWS = ("agents",)  # new reports are the input of the next step
 PER_LINE = 6  # what a line costs beside its words, with a share of the headings
 EDITED = "*"  # marks an edited file if there is no room for words
@@ -171,13 +170,13 @@ class Choice:
         self.taken.append(item)
         return True
 
-    def lengthen(self, sections: Sequence[str], room: int, longest: int = MOST_UNITS) -> None:
+    def lengthen(self, sections: Sequence[str], room: int) -> None:
         """Show more of what was cut; what a short one does not need goes to longer ones."""
         cut = [one for one in self.taken if one.whole and one.section in sections]
         cut.sort(key=lambda one: len(one.whole))
         for number, item in enumerate(cut):
             most = units(item.text) - units(item.begins) + room // (len(cut) - number)
-            text = quote_ends(item.begins, item.whole, min(most - 2, longest))
+            text = quote_ends(item.begins, item.whole, most - 2)
             if (more := units(text) - units(item.text)) > 0:
                 self.taken[self.taken.index(item)] = replace(item, text=text)
                 self._pay(compartment_of(item), more)
@@ -215,7 +214,7 @@ def choose(
 def fill(choice: Choice, items: Sequence[BriefItem]) -> None:
     """Use the room left: for more of what was cut, then for spare items by worth."""
     choice.lengthen([*NEWS, "flight"], choice.room)
-    choice.lengthen(["said"], choice.room, LONGEST_ANSWER)
+    choice.lengthen(["said"], choice.room)
     spare = [one for one in items if one.is_spare and choice.knows(one)]
     choice.take_each(sorted(spare, key=lambda item: -item.worth))
 

@@ -37,6 +37,7 @@ ANSWER_CHARS, SHORTEST_ANSWER = 400, 30
 OLD_ANSWER_CHARS, RECENT_TURNS = 200, 5  # of an answer that other turns followed
 ANSWER_WORTH = 0.08
 PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down
+PAST_PLAN_CHARS, LEAST_POINTS = 1000, 3  # of one that other requests followed
 WAITING_FIRST = 1e6
 HEAD_AND_TAIL_CHARS = 600
 HEADING_CHARS = 40
@@ -89,9 +90,11 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
     if turn.asked:
         words = _flat(turn.asked)
         if turn.is_plan:
-            words = words.replace(PROMPTED, APPROVED, 1)
             stands_apart = is_current and record.plan and record.plan.place == turn.place
             words = flat(words, PLAN_BEGIN_CHARS) if stands_apart else words
+            if not is_current and len(words) > PAST_PLAN_CHARS:
+                words = flat(_outline(turn.asked), PAST_PLAN_CHARS)
+            words = words.replace(PROMPTED, APPROVED, 1)
         yield Quote(
             words,
             turn.place,
@@ -114,6 +117,13 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             else:
                 question = flat(one.text, 2 * REPLY_CHARS)
                 yield Quote(words, one.place, order, question, len(words))
+
+
+def _outline(plan: str) -> str:
+    """Return the headings and numbered points of a plan, if it has some: others followed it."""
+    lines = [line.strip() for line in plan.splitlines()]
+    points = [line for line in lines if line.startswith("#") or line.partition(".")[0].isdigit()]
+    return "\n".join([lines[0], *points]) if len(points) >= LEAST_POINTS else plan
 
 
 def _replied(turn: Turn) -> str:

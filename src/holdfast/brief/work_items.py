@@ -33,7 +33,7 @@ from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 LONGEST_PINNED, SHORTEST_PINNED = 300, 30
 PIN = "pin "  # how the reason of a pin begins; its id follows
 FRESH_OPS = 3
-PRINTED_CHARS, SEEN_CHARS, SHOWN_CHARS = 240, 80, 200  # of outputs the model spoke after, less
+PRINTED_CHARS, SHOWN_CHARS = 240, 200
 MOST_PRINTED, MOST_ENDED, MOST_ADDED = 12, 8, 4
 LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
@@ -106,8 +106,6 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         if record.turns and record.last_said_op <= began(record):
             when = "said before the user's last words"
         begins, whole = f"{when}: ", redact(record.last_texts[-1])
-        if not (record.turns and open_items.is_over(record, record.turns[-1])):
-            whole = both_ends(whole, LAST_CHARS)  # an answer may be replied to point by point
         text = quote_ends(begins, whole, max(140, min(LAST_CHARS, int(room * 0.07))))
         why = "the model's last words"
         item = BriefItem("flight", text, 0.05, why, pinned=True, begins=begins, whole=whole)
@@ -140,10 +138,8 @@ def printed(record: Record) -> Iterator[BriefItem]:
     ]
     for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
         edits = commands.describe_edits(record, one)
-        is_new = one.op >= record.last_said_op
-        shown = code(line, SHOWN_CHARS if is_new else SEEN_CHARS)
-        end = commands.end_of_output(one, PRINTED_CHARS if is_new else SEEN_CHARS)
-        text = f"{shown} printed at step {one.op}{edits and ', '}{edits}: {end}"
+        end = commands.end_of_output(one, PRINTED_CHARS)
+        text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
         worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
         order = 1.1 + age / 99
         yield BriefItem("flight", text, worth, "a newest output", one.place, key=line, order=order)

@@ -76,11 +76,17 @@ def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> N
         return
     text = text.partition("\n")[2] if text.startswith(_EXIT_CODE) else text
     text = "" if text == _SILENT else text
-    command.ok, command.printed = not failed, clip_start(text.rstrip(), PRINTED_CHARS)
+    command.ok, command.printed = not failed, _worded_end(text)
     before = command.failed if command.failed and command.failed.closed is None else None
     if failed:
         command.failed = FailedRun(before.first if before else place, place, telling_lines(text))
     _note_later(record, key, command, place)
+
+
+def _worded_end(text: str) -> str:
+    """Return the end of an output, without lines of signs alone (`=====`, `^~~~`)."""
+    lines = clip_start(text.rstrip(), 4 * PRINTED_CHARS).splitlines()
+    return clip_start("\n".join(one for one in lines if any(map(str.isalnum, one))), PRINTED_CHARS)
 
 
 def _note_later(record: Record, key: str, command: Command, place: Place) -> None:
