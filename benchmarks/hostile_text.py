@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 from holdfast.brief import roles
 from holdfast.brief.summary_coverage import measure
-from holdfast.memory import item, results, topic, words
+from holdfast.memory import item, results, topic_store, words
 from holdfast.memory import turns as memory_turns
-from holdfast.memory.topic_store import TopicIndex
 from holdfast.record import (
     agents,
     calls,
@@ -169,8 +168,8 @@ READERS: dict[str, Reader] = {
     "memory.turns: ends": memory_turns.ends,
     "memory.turns: commands": memory_turns.asks_us,
     "memory.item": item.pieces,
-    "memory.topic": lambda text: topic.parse(text, "a.md"),
-    "memory.topic_store": lambda text: TopicIndex(text.encode()).files,
+    "memory.topic_store": lambda text: topic_store.parse(text, "a.md"),
+    "memory.topic_store: index": lambda text: topic_store.TopicIndex(text.encode()).files,
     "memory.words: query": words.parse_query,
     "memory.words: plain": words.plain,
     "memory.words: parts": words.name_parts,

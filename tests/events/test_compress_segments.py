@@ -52,7 +52,7 @@ def test_past_sixty_percent_the_tenth_turn_compresses_what_is_cold(
     said = [live.call() for _ in range(8)]
     assert library.warm() == []
     said += [live.call() for _ in range(6)]  # the mark wakes about then
-    assert [one.topic for one in library.warm(session_id="s1")] == [TABLE, MAIL]
+    assert [one.topic for one in library.warm()] == [TABLE, MAIL]
     assert not any(map(to_model, said))
     assert "Compressed 2 segments" in _log(own_home)
     told = fire("UserPromptSubmit", live.path, prompt="go on")

@@ -48,7 +48,7 @@ def test_a_demoted_segment_is_cold_and_still_found() -> None:
     with library.hold_segments():
         library.demote(one, NOW_MS)
     assert library.warm() == []
-    assert [found.segment_id for found in library.cold("/p", "s1")] == ["s1_seg_1_0"]
+    assert [found.segment_id for found in library.cold("/p")] == ["s1_seg_1_0"]
     assert library.tier("s1_seg_1_0") == "cold"
     assert library.find("s1_seg_1_0") is not None
 

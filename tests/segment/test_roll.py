@@ -37,7 +37,7 @@ def transcript(tmp_path: Path) -> Path:
 def test_above_sixty_percent_what_is_cold_is_compressed_at_once(transcript: Path) -> None:
     report = _rolled(transcript)
     assert [one.topic for one in report.compressed] == [TABLE, MAIL]
-    assert [one.topic for one in library.warm("/p", "s-1")] == [TABLE, MAIL]
+    assert [one.topic for one in library.warm("/p")] == [TABLE, MAIL]
     assert library.list_pending("s-1") == []
     known = library.load_queue("s-1")
     assert known.last_check_turn == report.turn

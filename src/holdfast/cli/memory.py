@@ -16,8 +16,17 @@ from holdfast.client import instructions
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.hub import row_times
 from holdfast.memory import topic_store
-from holdfast.memory.topic import TYPES, Ambiguous, MemoryTopic, NoSuchTopic, Unfit, parse
-from holdfast.memory.topic_store import MOST_TOPIC_BYTES, TopicChange, find
+from holdfast.memory.topic_store import (
+    MOST_TOPIC_BYTES,
+    TYPES,
+    Ambiguous,
+    MemoryTopic,
+    NoSuchTopic,
+    TopicChange,
+    Unfit,
+    find,
+    parse,
+)
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted, short
 from holdfast.wire import places

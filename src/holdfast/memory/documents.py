@@ -69,11 +69,11 @@ def memory_sources(project: str) -> Iterator[MemorySource]:
 
 
 def _read_memory(folder: str, name: str, _state: str, _give_up: float) -> SourceRead:
-    from holdfast.memory import topic, topic_store
+    from holdfast.memory import topic_store
     from holdfast.redact import redact
 
     data = topic_store.read(Path(folder), name) or b""
-    parsed = topic.parse(redact(clean(data.decode("utf-8", "replace"))), name)
+    parsed = topic_store.parse(redact(clean(data.decode("utf-8", "replace"))), name)
     path = f"{folder}/{name}"
     title = ": ".join(filter(None, (parsed.name, parsed.description)))
     text = parsed.body[:LONGEST_TEXT]

@@ -4,16 +4,21 @@ Nothing here happens by itself: a topic is written when a person, or the model t
 for it. In `MEMORY.md` only our lines are added, changed or removed; no other byte changes. The
 client writes there too and takes no lock. So the index is replaced only if it still holds what was
 read. Topics are copied to our own folder before we change or remove them.
+
+A topic is front matter and text. Ours contain `source: holdfast` and a hash of themselves. A file
+with another hash was edited by hand, and belongs to its editor.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from zlib import crc32
@@ -22,20 +27,10 @@ from holdfast.client.memory_folder import find_memory_folder
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, small_files
 from holdfast.files.folders import names_in
-from holdfast.memory import topic
-from holdfast.memory.topic import (
-    TYPES,
-    Ambiguous,
-    MemoryTopic,
-    NoSuchTopic,
-    NotOurTopic,
-    NotWritten,
-    TopicIndexFull,
-    Unfit,
-)
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 
 NAME = "MEMORY.md"
 MOST_LINES, MOST_BYTES = 200, 25_000  # as much as the client loads
@@ -44,6 +39,151 @@ MOST_TOPIC_BYTES, MOST_INDEX_BYTES = 256 << 10, 4 << 20
 PATIENCE_SECONDS = 5.0
 TRIES = 20
 _POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(<?(?:\./)?([^)<>]+?)>?\)")
+TYPES = ("user", "feedback", "project", "reference")
+SOURCE = "holdfast"
+MOST_NAME, MOST_DESCRIPTION, MOST_BODY = 80, 300, 60_000
+POINTER_CHARS = 150  # what the client expects of a line in its index
+FENCE = "---"
+_HASH = re.compile(r"^hash: [0-9a-f]+\n", re.MULTILINE)
+
+
+class NotOurTopic(HoldfastError):
+    """Somebody else wrote the topic, or has edited it since."""
+
+    exit_code = 3
+    hint = "edit the file yourself, or give your topic another name"
+
+
+class NoSuchTopic(HoldfastError):
+    hint = "`holdfast memory list` shows them all"
+
+
+class Ambiguous(HoldfastError):
+    exit_code = 2
+    hint = "name the file instead"
+
+
+class Unfit(HoldfastError):
+    """The name, type or text is not valid for a topic."""
+
+    exit_code = 2
+
+
+class TopicIndexFull(HoldfastError):
+    """The index of the folder is full."""
+
+    exit_code = 3
+    hint = "retire a topic: Claude Code reads the first 200 lines and 25,000 bytes of MEMORY.md"
+
+
+class NotWritten(HoldfastError):
+    """The folder cannot be written, or somebody else keeps writing it."""
+
+    exit_code = 5
+    hint = "nothing was changed; make the folder writable, or try again"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTopic:
+    name: str
+    description: str
+    type: str  # one of TYPES; empty if the file has none
+    body: str
+    file: str  # its name in the folder
+    is_ours: bool = False  # we wrote it, and nobody has changed it
+    in_index: bool = False
+    modified_ms: int = 0
+    note: str = ""  # what is odd about it
+
+
+def render(name: str, description: str, kind: str, body: str) -> str:
+    """Return the file content of a topic of ours."""
+    quoted = (json.dumps(text, ensure_ascii=False) for text in (name, description))
+    head = "name: {}\ndescription: {}\n".format(*quoted) + f"type: {kind}\nsource: {SOURCE}\n"
+    text = f"{FENCE}\n{head}{FENCE}\n\n{body.strip()}\n"
+    return text.replace(f"source: {SOURCE}\n", f"source: {SOURCE}\nhash: {_digest(text)}\n", 1)
+
+
+def parse(text: str, file: str) -> MemoryTopic:
+    """Parse any file. With broken front matter, everything is the body, and a note says so."""
+    values, body, note = _split(text)
+    kind = values.get("type", "")
+    note = note or ("" if not kind or kind in TYPES else f"unknown type {kind[:20]!r}")
+    stem = file.removesuffix(".md")
+    return MemoryTopic(
+        name=_joined(values.get("name", "")) or stem,
+        description=_joined(values.get("description", "")) or _first_line(body),
+        type=kind if kind in TYPES else "",
+        body=body,
+        file=file,
+        is_ours=is_ours(text, values),
+        note=note,
+    )
+
+
+def is_ours(text: str, values: dict[str, str]) -> bool:
+    without = _HASH.sub("", text, count=1)
+    return values.get("source") == SOURCE and values.get("hash") == _digest(without)
+
+
+def file_name(name: str) -> str:
+    """Return the file name for a topic; empty if its name has no letter or digit."""
+    words = "".join(mark if mark.isalnum() else " " for mark in name.lower()).split()
+    stem = "-".join(words)[:60].rstrip("-").encode()[:180].decode("utf-8", "ignore")
+    return f"{stem}.md" if stem else ""
+
+
+def pointer(topic: MemoryTopic) -> str:
+    """Return its line in the index, which is found by the file it names."""
+    title = "".join(mark for mark in topic.name if mark not in "[]()")
+    line = f"- [{title}]({topic.file}) — {_joined(topic.description)}"
+    return line if len(line) <= POINTER_CHARS else line[: POINTER_CHARS - 1].rstrip() + "…"
+
+
+def _split(text: str) -> tuple[dict[str, str], str, str]:
+    """Return the values of the front matter, the body, and what is wrong with the former."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines[0].strip() != FENCE:
+        return {}, text, "no front matter"
+    ends = [n for n, line in enumerate(lines[:60]) if n and line.strip() == FENCE]
+    if not ends:
+        return {}, text, "front matter without an end"
+    return _values(lines[1 : ends[0]]), "\n".join(lines[ends[0] + 1 :]).strip("\n"), ""
+
+
+def _values(lines: list[str]) -> dict[str, str]:
+    """Read `key: value` lines at any depth: the client puts `type` under `metadata`. The first one
+    wins."""
+    found: dict[str, str] = {}
+    for line in lines:
+        key, colon, value = line.strip().partition(":")
+        if colon and value.strip():
+            found.setdefault(key.strip(), _unquoted(value.strip()))
+    return found
+
+
+def _unquoted(value: str) -> str:
+    if value[:1] == '"':
+        try:
+            return str(json.loads(value))
+        except (ValueError, RecursionError):
+            return value.strip('"')
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        return value[1:-1].replace("''", "'")
+    return value
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _first_line(body: str) -> str:
+    lines = (line.strip().lstrip("#").strip() for line in body.split("\n"))
+    return next((line[:MOST_DESCRIPTION] for line in lines if line), "")
 
 
 class TopicIndex:
@@ -104,12 +244,12 @@ def find(found: Sequence[MemoryTopic], name: str) -> MemoryTopic:
     """Find a topic by its file, else by its name. If two have the name, ours is taken."""
     named = [one for one in found if name in (one.file, one.file.removesuffix(".md"))]
     named = named or [one for one in found if one.name == name]
-    ours = [one for one in named if one.is_ours]
-    if not named:
+    matches = [one for one in named if one.is_ours] or named
+    if not matches:
         raise NoSuchTopic(f"there is no topic {name}")
-    if len(named) > 1 and len(ours) != 1:
+    if len(matches) > 1:
         raise Ambiguous(f"{name} is in {', '.join(one.file for one in named)}")
-    return named[0] if len(named) == 1 else ours[0]
+    return matches[0]
 
 
 def _folder(project: str) -> Path:
@@ -118,23 +258,20 @@ def _folder(project: str) -> Path:
 
 def _in_folder(folder: Path) -> list[MemoryTopic]:
     index = TopicIndex(read(folder, NAME, MOST_INDEX_BYTES) or b"")
-    names = [name for name in sorted(names_in(str(folder))) if _is_topic(name)]
+    names = [name for name in sorted(names_in(str(folder))) if name.endswith(".md")]
+    names = [name for name in names if not name.startswith(".") and name != NAME]
     read_topics = [one for name in names[:MOST_FILES] if (one := _topic(folder, name, index))]
     order = index.files
     return sorted(read_topics, key=lambda one: (order.get(one.file, len(order)), one.file))
-
-
-def _is_topic(name: str) -> bool:
-    return name.endswith(".md") and not name.startswith(".") and name != NAME
 
 
 def _topic(folder: Path, name: str, index: TopicIndex) -> MemoryTopic | None:
     data = read(folder, name)
     if data is None:
         return None
-    one = topic.parse(data[:MOST_TOPIC_BYTES].decode("utf-8", "replace"), name)
+    one = parse(data[:MOST_TOPIC_BYTES].decode("utf-8", "replace"), name)
     line, is_cut = index.line_of(name), len(data) > MOST_TOPIC_BYTES
-    ours = one.is_ours and (line is None or line == topic.pointer(one))
+    ours = one.is_ours and (line is None or line == pointer(one))
     note = "longer than is read" if is_cut else one.note
     return replace(
         one,
@@ -164,19 +301,22 @@ def change(
     """Write or change a topic of ours. Topics of others are never changed."""
     body = redact(fence.clean(body.replace("\r\n", "\n")))
     name, description = _fit(name, description, kind, body)
-    data = topic.render(name, description, kind, body).encode()
+    data = render(name, description, kind, body).encode()
     folder = _folder(project)
     with _lock_folder(folder):
         known = _in_folder(folder)
         file = _file_for(folder, known, name)
         path = folder / file
-        new = replace(topic.parse(data.decode(), file), in_index=True)
+        new = replace(parse(data.decode(), file), in_index=True)
         old = next((one for one in known if one.file == file), None)
         # First: a full index, or a folder that takes nothing, is found here.
         swap(folder, NAME, lambda index: _pointed(index, new, old))
         if old is None:
-            with _open_folder(folder) as fd:
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
                 atomic.put_new(fd, data, [file])
+            finally:
+                os.close(fd)
             return TopicChange(new, "added", str(path))
         if read(folder, file) == data:
             return TopicChange(new, "nothing", str(path))
@@ -202,12 +342,12 @@ def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
     name, description = redact(_line(name)), redact(_line(description))
     if kind not in TYPES:
         raise Unfit(f"{kind!r} is not a type; use one of {', '.join(TYPES)}")
-    if not topic.file_name(name) or len(name) > topic.MOST_NAME:
-        raise Unfit(f"a name has 1 to {topic.MOST_NAME} characters, with a letter or a digit")
-    if not description or len(description) > topic.MOST_DESCRIPTION:
-        raise Unfit(f"a description has 1 to {topic.MOST_DESCRIPTION} characters")
-    if not body.strip() or len(body) > topic.MOST_BODY:
-        raise Unfit(f"a text has 1 to {topic.MOST_BODY:,} characters")
+    if not file_name(name) or len(name) > MOST_NAME:
+        raise Unfit(f"a name has 1 to {MOST_NAME} characters, with a letter or a digit")
+    if not description or len(description) > MOST_DESCRIPTION:
+        raise Unfit(f"a description has 1 to {MOST_DESCRIPTION} characters")
+    if not body.strip() or len(body) > MOST_BODY:
+        raise Unfit(f"a text has 1 to {MOST_BODY:,} characters")
     return name, description
 
 
@@ -226,7 +366,7 @@ def _file_for(folder: Path, known: Sequence[MemoryTopic], name: str) -> str:
     if ours:
         return ours[0].file
     taken = {NAME.casefold(), *(file.casefold() for file in names_in(str(folder)))}
-    stem = topic.file_name(name).removesuffix(".md")
+    stem = file_name(name).removesuffix(".md")
     numbered = (f"{stem}-{n + 1}.md" if n else f"{stem}.md" for n in count())
     return next(one for one in numbered if one.casefold() not in taken)
 
@@ -239,9 +379,9 @@ def _pointed(data: bytes, new: MemoryTopic, old: MemoryTopic | None) -> bytes:
     """
     index = TopicIndex(data)
     line = index.line_of(new.file)
-    if line is not None and (old is None or line != topic.pointer(old)):
+    if line is not None and (old is None or line != pointer(old)):
         return data
-    longer = index.put(new.file, topic.pointer(new))
+    longer = index.put(new.file, pointer(new))
     if len(longer.splitlines()) > MOST_LINES or len(longer) > MOST_BYTES:
         raise TopicIndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
     return longer
@@ -249,7 +389,7 @@ def _pointed(data: bytes, new: MemoryTopic, old: MemoryTopic | None) -> bytes:
 
 def _unpointed(data: bytes, old: MemoryTopic) -> bytes:
     index = TopicIndex(data)
-    return index.without(old.file) if index.line_of(old.file) == topic.pointer(old) else data
+    return index.without(old.file) if index.line_of(old.file) == pointer(old) else data
 
 
 def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> None:
@@ -291,15 +431,6 @@ def _lock_folder(folder: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise NotWritten(f"{folder} cannot be written: {error.strerror or error}") from error
-
-
-@contextmanager
-def _open_folder(folder: Path) -> Iterator[int]:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _copies_of(folder: Path) -> Path:

@@ -84,23 +84,22 @@ def hold_session(session_id: str) -> AbstractContextManager[bool]:
     return small_files.hold(path, SESSION_SECONDS)
 
 
-def warm(project: str = "", session_id: str = "") -> list[Compressed]:
+def warm(project: str = "") -> list[Compressed]:
     """List every warm segment, oldest first, including those of other tools."""
-    return _select([*ours(WARM), *_foreign(WARM, project)], project, session_id)
+    return _select([*ours(WARM), *_foreign(WARM, project)], project)
 
 
-def cold(project: str = "", session_id: str = "") -> list[Compressed]:
+def cold(project: str = "") -> list[Compressed]:
     """List every cold segment that is not also warm."""
-    return _select([*ours(COLD, session_id), *_foreign(COLD, project)], project, session_id)
+    return _select([*ours(COLD), *_foreign(COLD, project)], project)
 
 
-def _select(listed: Iterable[Compressed], project: str, session_id: str) -> list[Compressed]:
-    """Return each segment once, of the given project and session if any, oldest first. Those of
-    others come before all of ours, as if they were older: lists show the newest first."""
+def _select(listed: Iterable[Compressed], project: str) -> list[Compressed]:
+    """Return each segment once, of the given project if any, oldest first. Those of others come
+    before all of ours, as if they were older: lists show the newest first."""
     by_id: dict[str, Compressed] = {}
     for segment in listed:
-        is_of_session = session_id in ("", segment.session_id)
-        if is_of_session and (not project or segment.metadata.project in ("", project)):
+        if not project or segment.metadata.project in ("", project):
             by_id.setdefault(segment.segment_id, segment)
     return sorted(by_id.values(), key=lambda one: (is_own(one), one.compressed_at, one.start_turn))
 
@@ -109,12 +108,12 @@ def is_own(one: Compressed) -> bool:
     return one.metadata.written_by != formats.FOREIGN
 
 
-def ours(tier: str, session_id: str = "") -> list[Compressed]:
+def ours(tier: str) -> list[Compressed]:
     """List the segments of one tier that Holdfast wrote."""
     if tier == WARM:
-        return [one for one in _within(folder(WARM)) if session_id in ("", one.session_id)]
+        return list(_within(folder(WARM)))
     warm_ids = set(small_files.stems(folder(WARM), ENDING))
-    found = (one for path in _cold_folders(session_id) for one in _within(path))
+    found = (one for path in _cold_folders() for one in _within(path))
     return [one for one in found if one.segment_id not in warm_ids]
 
 
@@ -145,7 +144,7 @@ def location(segment_id: str) -> str:
     """Return the segment's file; empty if there is none or the id cannot be a file name."""
     if not formats.is_plain(segment_id):
         return ""
-    cold_paths = (f"{path}/{segment_id}{ENDING}" for path in _cold_folders(""))
+    cold_paths = (f"{path}/{segment_id}{ENDING}" for path in _cold_folders())
     found = (_warm_path(segment_id), *cold_paths)
     return next((path for path in found if os.path.lexists(path)), "")
 
@@ -158,9 +157,7 @@ def _cold_path(one: Compressed) -> str:
     return folder(COLD, places.plain(one.session_id or "unknown"), f"{one.segment_id}{ENDING}")
 
 
-def _cold_folders(session_id: str) -> list[str]:
-    if session_id:
-        return [folder(COLD, places.plain(session_id))]
+def _cold_folders() -> list[str]:
     return [folder(COLD, name) for name in sorted(folders.names_in(folder(COLD)))]
 
 

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -30,8 +31,7 @@ MOST_AT_ONCE = 20  # the rest waits for the next roll
 MOST_WARM = 2000  # beyond it the least relevant move to the cold tier, of any session
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     queue_from: float = 0.60
     archive_from: float = 0.80
     check_turns: int = 10
@@ -43,16 +43,8 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
-        return cls(
-            queue_from=settings.share("segment_queue_from"),
-            archive_from=settings.share("segment_archive_from"),
-            check_turns=settings.whole("segment_check_turns"),
-            cold_turns=settings.whole("segment_cold_turns"),
-            cold_messages=settings.whole("segment_cold_messages"),
-            archive_turns=settings.whole("segment_archive_turns"),
-            prune_turns=settings.whole("segment_prune_turns"),
-            prune_days=settings.whole("segment_prune_days"),
-        )
+        numbers: Any = (settings.values[f"segment_{name}"] for name in cls._fields)
+        return cls(*numbers)
 
 
 def is_due(turn: int, last_turn: int, every: int) -> bool:
@@ -69,11 +61,6 @@ def cold_segments(record: Record, segments: Sequence[Segment], limits: Limits) -
         and record.op - one.last_mention >= limits.cold_turns
         and segment.is_done(record, one)
     ]
-
-
-def old_segments(warm: Sequence[Compressed], turn: int, limits: Limits) -> list[Compressed]:
-    """Of one session's warm segments, those that go to the archive."""
-    return [one for one in warm if turn - one.end_turn > limits.archive_turns]
 
 
 def outdated_archives(cold: Sequence[Compressed], now_ms: int, limits: Limits) -> list[Compressed]:
@@ -185,8 +172,10 @@ class _Roll:
         with library.hold_segments():
             queue = library.load_queue(self.session_id)
             if used_ratio >= limits.archive_from:
-                for old in old_segments(library.ours(WARM, self.session_id), step, limits):
-                    self._archive(old, queue)
+                for one in library.ours(WARM):
+                    is_own = one.session_id == self.session_id
+                    if is_own and step - one.end_turn > limits.archive_turns:
+                        self._archive(one, queue)
             if force or is_due(step, queue.last_prune_turn, limits.prune_turns):
                 queue.last_prune_turn = step
                 self._prune(queue)
@@ -200,18 +189,11 @@ class _Roll:
         return [one for one in new if not library.location(one.segment_id)]
 
     def _pending(self, one: Segment) -> Pending:
-        return Pending(
-            segment_id=one.segment_id,
-            topic=redact(segment.topic(self.record, one)),
-            start_turn=one.start_turn,
-            end_turn=one.end_turn,
-            message_count=one.message_count,
-            turns_since_mention=self.record.op - one.last_mention,
-            queued_at_turn=self.record.op,
-            timestamp=formats.stamp(self.now_ms),
-            start_byte=one.start_byte,
-            end_byte=one.end_byte,
-        )
+        pending = msgspec.convert(one, Pending, from_attributes=True)
+        pending.topic = redact(segment.topic(self.record, one))
+        pending.turns_since_mention = self.record.op - one.last_mention
+        pending.queued_at_turn, pending.timestamp = self.record.op, formats.stamp(self.now_ms)
+        return pending
 
     def _compress(self, ready: list[Segment]) -> None:
         """Compress without the lock, so that others can write meanwhile."""
@@ -240,18 +222,10 @@ class _Roll:
         """Store it first, then move it from pending to compressed in the queue."""
         with library.hold_segments():
             made = library.keep(made, self.now_ms)
-            done = Done(
-                segment_id=made.segment_id,
-                topic=made.topic,
-                compressed_at_turn=self.record.op,
-                original_tokens=made.original_tokens,
-                compressed_tokens=made.compressed_tokens,
-                compression_ratio=made.compression_ratio,
-                storage_location=library.location(made.segment_id),
-                timestamp=made.compressed_at,
-                key_files=made.key_files[:3],
-                start_turn=made.start_turn,
-            )
+            done = msgspec.convert(made, Done, from_attributes=True)
+            done.compressed_at_turn, done.timestamp = self.record.op, made.compressed_at
+            done.storage_location = library.location(made.segment_id)
+            done.key_files = made.key_files[:3]
             queue = library.load_queue(self.session_id)
             queue.pending = [row for row in queue.pending if row.segment_id != made.segment_id]
             others = [row for row in queue.compressed if row.segment_id != made.segment_id]

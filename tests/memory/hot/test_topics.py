@@ -11,15 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.memory import topic
 from holdfast.memory import topic_store as on_disk
-from holdfast.memory.topic import (
+from holdfast.memory.topic_store import (
+    MemoryTopic,
     NotOurTopic,
     NotWritten,
-    Unfit,
-)
-from holdfast.memory.topic_store import (
     TopicIndex,
+    Unfit,
     change,
     folders_with_ours,
     forget,
@@ -42,9 +40,7 @@ def memory(project: str) -> Path:
     return found
 
 
-def add(
-    project: str, name: str = "Prefer ruff", body: str = "Lint with ruff."
-) -> topic.MemoryTopic:
+def add(project: str, name: str = "Prefer ruff", body: str = "Lint with ruff.") -> MemoryTopic:
     return change(project, name, "which linter", "feedback", body, NOW).topic
 
 
@@ -219,12 +215,12 @@ def test_what_cannot_be_a_topic_is_refused(
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_what_is_rendered_is_read_back_and_known_as_ours(description: str, body: str) -> None:
     said = " ".join(description.split()) or "d"
-    text = topic.render("A name", said, "user", body.replace("\r", "") or "b")
-    one = topic.parse(text, "a-name.md")
+    text = on_disk.render("A name", said, "user", body.replace("\r", "") or "b")
+    one = on_disk.parse(text, "a-name.md")
     assert one.is_ours
     assert (one.name, one.description, one.type) == ("A name", said, "user")
     assert one.body == (body.replace("\r", "") or "b").strip() or not body.strip()
-    assert not topic.parse(text.replace("type: user", "type: project"), "a-name.md").is_ours
+    assert not on_disk.parse(text.replace("type: user", "type: project"), "a-name.md").is_ours
 
 
 @pytest.mark.requirement("M1")
