@@ -63,11 +63,9 @@ def test_a_change_of_a_window_carries_its_reading(
     api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
     script.prompt()
-    script.note(used_tokens=20_000, velocity=1_000.0, growth=900.0)
+    script.note()
     sync(store)
     [event] = _events(api, "window.changed")
-    ops = event["body"]["ops_left"]
-    assert event["body"]["ops_left_low"] < ops < event["body"]["ops_left_high"]
     assert (event["session_id"], event["body"]["agent_id"]) == ("s1", "")
     assert event["project_id"] and event["body"]["edge_tokens"] == 167_000
     shown = {"used_tokens", "used_ratio", "zone", "alert", "estimated", "compacting", "ops_left"}

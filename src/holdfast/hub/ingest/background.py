@@ -5,7 +5,6 @@ It runs on its own thread, so reading long transcripts delays neither answers no
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -35,17 +34,17 @@ class Spools:
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
-        self._sessions_ns, self._all_at = -1, 0.0
+        self._listed_ms, self._all_at = -1, 0.0
         self._read_at: dict[str, list[float]] = {}
 
     def moved(self) -> list[str]:
         """Return the sessions to read now; at first all of them."""
-        recent = (time.time() - RECENT_SECONDS) * 1e9
+        recent = (time.time() - RECENT_SECONDS) * 1_000
         paths = [path for path, written in self._seen.items() if written > recent]
-        now, sessions_ns = time.monotonic(), _written_ns(places.windows())
-        if sessions_ns != self._sessions_ns or now - self._all_at >= ALL_SECONDS:
-            self._sessions_ns, self._all_at, paths = sessions_ns, now, _list_windows()
-        written = {path: _written_ns(path) for path in paths}
+        now, listed_ms = time.monotonic(), places.modified_ms(places.windows())
+        if listed_ms != self._listed_ms or now - self._all_at >= ALL_SECONDS:
+            self._listed_ms, self._all_at, paths = listed_ms, now, _list_windows()
+        written = {path: places.modified_ms(path) for path in paths}
         moved = [path for path, at in written.items() if self._seen.get(path, 0) != at]
         self._seen |= written
         self.read_again(path.split("/")[-3] for path in moved)
@@ -66,13 +65,6 @@ def _list_windows() -> list[str]:
     """List what hooks and the watcher write in every window."""
     root = places.windows()
     return [f"{root}/{name}/{file}" for name in all_windows() for file in ("spool", "state.json")]
-
-
-def _written_ns(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns  # noqa: PTH116 (a thousand of them a second)
-    except OSError:
-        return 0
 
 
 LOOK_SECONDS = 1.0

@@ -8,7 +8,6 @@ another file.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -27,6 +26,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.ingest.windows import ReadPosition, Span, WindowReader
 from holdfast.wire import places, spool
+from holdfast.wire.scan import parse_object
 from holdfast.wire.spool import SpoolLine
 
 HEAD_BYTES = 64
@@ -77,7 +77,6 @@ def _read_lines(
 
 
 MOST_SPOOL_LINES = MOST_RECORDS // 2
-MOST_DISORDER_MS = 60_000  # no hook may take longer
 ENDED = frozenset(("PostToolUse", "PostToolUseFailure"))
 OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 
@@ -85,18 +84,17 @@ OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 def read_spool(window: WindowReader, held: ReadPosition, span: Span) -> list[RecordedEvent]:
     """Read what happened since, and move `held` forward."""
     held.spool, lines = read_new_lines(f"{window.folder}/spool", held.spool, MOST_SPOOL_LINES)
-    return list(_parse_spool_lines(window, lines, held, span))
+    return list(_parse_spool_lines(window, lines, span))
 
 
 def _parse_spool_lines(
-    window: WindowReader, lines: list[bytes], held: ReadPosition, span: Span
+    window: WindowReader, lines: list[bytes], span: Span
 ) -> Iterator[RecordedEvent]:
     for data in lines:
         line = spool.parse(data.decode("ascii", "replace"))
         if line is None or not line.ms:
             continue
         span.add(line.ms)
-        _note_reading(line, held)
         if line.event in ENDED and line.tool_use_id:
             yield _action(window, line)
         elif line.flags == "agent":
@@ -108,9 +106,7 @@ def _parse_spool_lines(
 def _action(window: WindowReader, line: SpoolLine) -> RecordedAction:
     return RecordedAction(
         id=ids.action_id(window.session_id, line.tool_use_id),
-        session_id=window.session_id,
-        project_id=window.project_id,
-        agent_id=window.agent_id,
+        **window.names,
         reported_by="hook",
         tool_name=line.tool or "unknown",
         tool_type=type_of(line.tool),
@@ -135,15 +131,6 @@ def _subtask(window: WindowReader, line: SpoolLine) -> RecordedSubtask:
     )
 
 
-def _note_reading(line: SpoolLine, held: ReadPosition) -> None:
-    """Hooks that run at once append in any order, so the time decides. A line that is much older
-    than the one before it was written after the clock was set back."""
-    is_newest = line.ms >= held.newest_ms or held.newest_ms - line.ms > MOST_DISORDER_MS
-    if line.tells_fill() and is_newest:
-        held.newest_ms, held.newest_used = line.ms, line.used
-        held.newest_estimated = line.flags.endswith(".estimated")
-
-
 def _note_session(line: SpoolLine, span: Span) -> None:
     if line.event == "SessionEnd":
         span.end(line.ms)
@@ -163,7 +150,7 @@ def read_audit(offsets: dict[str, int]) -> tuple[dict[str, int], list[RecordedEv
 
 
 def _parse_audit_line(line: bytes) -> RecordedEvent | None:
-    event = _event(line)
+    event = parse_object(line if len(line) <= LONGEST_LINE else b"")
     at_ms = event.get("at_ms")
     if type(at_ms) is not int or not 0 < at_ms < 1 << 53:
         return None
@@ -175,14 +162,6 @@ def _parse_audit_line(line: bytes) -> RecordedEvent | None:
         agent_id=_name(event, "agent_id"),
         body=clean_value(event, TEXT_CHARS),
     )
-
-
-def _event(line: bytes) -> dict[str, Any]:
-    try:
-        event = json.loads(line) if len(line) <= LONGEST_LINE else None
-    except (ValueError, RecursionError):
-        event = None
-    return event if isinstance(event, dict) else {}
 
 
 def _name(event: dict[str, Any], key: str) -> str:

@@ -161,9 +161,7 @@ class TurnRecords:
         if steps:
             self.records.append(
                 RecordedReadings(
-                    session_id=self.window.session_id,
-                    project_id=self.window.project_id,
-                    agent_id=self.window.agent_id,
+                    **self.window.names,
                     step=[step.number for step in steps],
                     at_ms=[self._ms(step.at) for step in steps],
                     used_tokens=[step.used_tokens for step in steps],
@@ -174,9 +172,7 @@ class TurnRecords:
     def _compacted(self, passed: PassedCompaction) -> None:
         self.records.append(
             RecordedCompaction(
-                session_id=self.window.session_id,
-                project_id=self.window.project_id,
-                agent_id=self.window.agent_id,
+                **self.window.names,
                 at_ms=self._ms(passed.at),
                 count=passed.number,
                 summary=_text(passed.summary, PROMPT_CHARS // 2),
@@ -200,9 +196,7 @@ class TurnRecords:
         paths = (call.input.get(key) for key in _FILE_KEYS)
         yield RecordedAction(
             id=ids.action_id(window.session_id, call.id),
-            session_id=window.session_id,
-            project_id=window.project_id,
-            agent_id=window.agent_id,
+            **window.names,
             reported_by="transcript",
             tool_name=_text(call.tool, NAME_CHARS) or "unknown",
             tool_type=type_of(call.tool),

@@ -7,13 +7,11 @@ Nothing here touches a database, so a hook can gather too.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from typing import Any
 from zlib import crc32
 
-from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.files import folders
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import clean, clean_value, replace_unstorable
@@ -40,15 +38,9 @@ from holdfast.hub.ingest.windows import (
     parse_position,
     position_text,
 )
-from holdfast.settings import load as settings_load
-from holdfast.window import guard, velocity
-from holdfast.window.guard import Alert, Reading, Thresholds, Verdict
-from holdfast.window.health import describe
-from holdfast.window.state import State
-from holdfast.window.velocity import Forecast
-from holdfast.window.view import COMPACTING_MS, View, WindowFacts
+from holdfast.window.windows import look
 from holdfast.wire import places
-from holdfast.wire.scan import text_of
+from holdfast.wire.scan import parse_object, text_of
 
 WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
 MAIN_TYPE = "main"
@@ -129,7 +121,7 @@ def _read_window(window: WindowReader, position: Position) -> tuple[Position, li
     records += turns.records
     moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
     held.first_ms, held.last_ms = span.first_ms, span.last_ms
-    health = _read_health(window, held) if span.last_ms else []
+    health = _read_health(window, held, span.last_ms) if span.last_ms else []
     is_named = bool(health and window.agent_id)  # a hook may note its kind after its first line
     if records or moved or span.has_turned or is_named:
         records.append(_context(window, turns, span))
@@ -139,38 +131,28 @@ def _read_window(window: WindowReader, position: Position) -> tuple[Position, li
     return position_text(held), records
 
 
-def _read_health(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
-    """Return the window's health if its state or its readings changed."""
+def _read_health(window: WindowReader, held: ReadPosition, last_ms: int) -> list[RecordedEvent]:
+    """Return the window's health if it changed, as its transcript tells it now."""
     state = window.state
-    noted = f"{crc32(repr(state).encode('utf-8', 'replace')):08x}-{held.newest_ms}"
-    at_ms = max(state.known_ms, held.newest_ms)
-    if noted == held.state or not at_ms or not state.edge_tokens:
+    known = look([(window.folder, state)], row_times.now_ms()) if state.known_ms else {}
+    if window.folder not in known:
+        return []
+    at_ms = max(state.known_ms, last_ms)
+    told = known[window.folder] | {"at_ms": at_ms, "machine": os.uname().nodename}
+    health: dict[str, Any] = clean_value(told, TEXT_CHARS)
+    noted = f"{crc32(repr(health).encode('utf-8', 'replace')):08x}"
+    if noted == held.state:
         return []
     held.state = noted
-    newer = held.newest_ms > state.known_ms
-    used, estimated = state.used_tokens, state.estimated
-    if newer:
-        used, estimated = held.newest_used, held.newest_estimated
-    health = health_of(state, used, at_ms, estimated=estimated)
-    health["compacting"] = health["compacting"] or _is_compacting(state, held)
     return [
         RecordedWindow(
-            session_id=window.session_id,
-            project_id=window.project_id,
-            agent_id=window.agent_id,
+            **window.names,
             agent_type=window.agent_type,
             at_ms=at_ms,
             used_tokens=health["used_tokens"],
             health=health,
         )
     ]
-
-
-def _is_compacting(state: State, held: ReadPosition) -> bool:
-    """Return whether the newest answer is still the one from before the compaction."""
-    ago_ms = row_times.now_ms() - state.compacting_ms
-    same = bool(state.compacting_answer) and held.message_id == state.compacting_answer
-    return same and 0 <= ago_ms < COMPACTING_MS
 
 
 def _context(window: WindowReader, turns: TurnRecords, span: Span) -> RecordedContext:
@@ -188,41 +170,6 @@ def _context(window: WindowReader, turns: TurnRecords, span: Span) -> RecordedCo
     )
 
 
-def health_of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) -> dict[str, Any]:
-    """Compute a window's health.
-
-    `used_tokens`, `at_ms` and `estimated` belong to the newest reading, which may be newer than
-    the state's own.
-    """
-    settings = settings_load.load(state.project)
-    thresholds = Thresholds.of(settings)
-    ratio, room = used_tokens / state.edge_tokens, max(0, state.edge_tokens - used_tokens)
-    ops, low, high = velocity.steps_left(room, state.growth)
-    seen = View(
-        Reading(used_tokens, at_ms, state.basis, estimated=estimated),
-        CompactionLimit(
-            *(state.window_tokens, state.edge_tokens, state.edge_kind, state.edge_source)
-        ),
-        Forecast(
-            velocity_tokens_per_op=state.velocity or None,
-            ops_left=ops,
-            minutes_left=round(ops * state.pace_ms / 60_000, 1) if ops and state.pace_ms else None,
-            basis="as the hooks last measured" if ops is not None else "unknown",
-            ops_left_low=low,
-            ops_left_high=high,
-        ),
-        Verdict(
-            guard.place(ratio, thresholds.zones),
-            Alert(min(state.alert, Alert.CRITICAL)),
-            *(ratio, thresholds.warning_left, False),
-        ),
-        WindowFacts(*(state.model, state.client_version, state.density, 0, 0)),
-    )
-    health = describe(seen, state, settings.share("watch_at"))
-    cleaned: dict[str, Any] = clean_value(health | {"machine": os.uname().nodename}, TEXT_CHARS)
-    return cleaned
-
-
 LARGEST_BYTES = 2 << 20
 MOST_AT_ONCE = 200
 
@@ -235,7 +182,7 @@ def projects() -> list[str]:
 
 def read_checkpoints(key: str, position: Position) -> tuple[Position, list[RecordedEvent]]:
     folder = f"{folders.root()}/{key}"
-    stamp = _stamp(folder)
+    stamp = places.modified_ms(folder)
     same = position.get("stamp") == stamp
     if same and not position.get("after"):
         return position, []
@@ -254,15 +201,8 @@ def read_checkpoints(key: str, position: Position) -> tuple[Position, list[Recor
     return {"stamp": stamp}, records
 
 
-def _stamp(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns // 1000  # noqa: PTH116 (JSON's numbers end at 2**53)
-    except OSError:
-        return 0
-
-
 def _parse_checkpoint(data: bytes) -> RecordedEvent | None:
-    found = _snapshot(data)
+    found = parse_object(data) if len(data) <= LARGEST_BYTES else {}
     at_ms = row_times.from_iso(text_of(found, "timestamp"))
     checkpoint_id, session_id = text_of(found, "checkpoint_id"), text_of(found, "session_id")
     project = replace_unstorable(text_of(found, "project"))[:PATH_CHARS].rstrip("/") or "/"
@@ -278,11 +218,3 @@ def _parse_checkpoint(data: bytes) -> RecordedEvent | None:
         summary=clean(text_of(found, "context_summary"), TEXT_CHARS),
         snapshot=clean_value(found, TEXT_CHARS),
     )
-
-
-def _snapshot(data: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(data) if len(data) <= LARGEST_BYTES else None
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {}

@@ -263,10 +263,6 @@ class NoBatch(HoldfastError):
     hint = "both sides need the same version of Holdfast"
 
 
-def with_source(batch: RecordBatch, source: str) -> RecordBatch:
-    return msgspec.structs.replace(batch, source=source)
-
-
 def encode(batch: RecordBatch) -> bytes:
     return msgspec.json.encode(batch)
 

@@ -50,6 +50,12 @@ class WindowReader(msgspec.Struct, frozen=True):
     project_id: str
     state: State
 
+    @property
+    def names(self) -> dict[str, Any]:
+        """What every record of this window says of it."""
+        names = "session_id", "project_id", "agent_id"
+        return {name: getattr(self, name) for name in names}
+
 
 def all_windows(sessions: Iterable[str] | None = None) -> list[str]:
     """`session/main` and `session/agent-ID` of these sessions, each one's main window first."""
@@ -143,12 +149,9 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
 
     spool: dict[str, int] = {}
     turns: dict[str, Any] = {}
-    state: str = ""  # a checksum of the window's state when its health was last recorded
+    state: str = ""  # a checksum of the health that was recorded last
     first_ms: int = 0  # first and last time of everything recorded
     last_ms: int = 0
-    newest_ms: int = 0  # the last reading of its spool
-    newest_used: int = 0
-    newest_estimated: bool = False
     request: str = ""
     prompt_id: str = ""
     standing: str = ""  # the request's status, as last recorded
@@ -159,11 +162,6 @@ class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
         """Start a transcript from its beginning."""
         self.request = self.prompt_id = self.standing = self.task = ""
         self.waves = 0
-
-    @property
-    def message_id(self) -> str:
-        """The last answer that was read."""
-        return str(self.turns.get("record", {}).get("message_id", ""))
 
 
 def parse_position(position: dict[str, Any]) -> ReadPosition:

@@ -33,7 +33,7 @@ class LocalSource:
 
     def gather(self, source: str, position: Position) -> records.RecordBatch | None:
         batch = gather.gather(source, position)
-        return batch and records.with_source(batch, gather.name_on_server(source))
+        return batch and msgspec.structs.replace(batch, source=gather.name_on_server(source))
 
     def encode(self, batch: records.RecordBatch, since: Position) -> bytes:
         return records.encode(msgspec.structs.replace(batch, since=since))
