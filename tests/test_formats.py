@@ -134,7 +134,7 @@ def _receipt(folder: Path) -> Path:
 
 def _ledger(folder: Path) -> Path:
     path = ledger.path_of("user")
-    ledger.save(path, ledger.LedgerFile(1, [ledger.PinRow("1", "stay")]))
+    ledger.save(path, ledger.LedgerFile(1, [ledger.Pin("1", "stay")]))
     return Path(path)
 
 

@@ -63,7 +63,7 @@ def test_a_change_of_a_window_carries_its_reading(
     api: TestClient, store: Store, script: ScriptedSession
 ) -> None:
     script.prompt()
-    script.note()
+    script.note(model="claude-sonnet-4-6")
     sync(store)
     [event] = _events(api, "window.changed")
     assert (event["session_id"], event["body"]["agent_id"]) == ("s1", "")

@@ -172,7 +172,7 @@ def test_a_torn_ledger_is_set_aside_and_said() -> None:
 @pytest.mark.requirement("K1")
 def test_pins_of_the_first_release_stay_with_the_project_that_their_file_names() -> None:
     former = f"{places.home()}/budget/project-x-y.json"
-    row = ledger.PinRow("1", "of before")
+    row = ledger.Pin("1", "of before")
     ledger.save(former, ledger.LedgerFile(1, [row], project="/x/y"))
     ledger.pin("of now", now_ms=NOW, project="/x/y", by="user")
     assert [pin.text for pin in ledger.read("/x/y", "").pins] == ["of before", "of now"]

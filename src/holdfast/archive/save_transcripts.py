@@ -84,7 +84,8 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
             continue
         try:
             for source in files:
-                grown = save(source, most_bytes - _size_beside(source, files))
+                copies = (transcripts.place_of(file) for file in files if file != source)
+                grown = save(source, most_bytes - sum(map(places.size_of, copies)))
                 done, used = done._replace(written=done.written + (grown > 0)), used + grown
         except (Unreadable, TooLarge) as error:  # one bad session must not hold up the others
             done = done._replace(errors=(*done.errors, str(error)))
@@ -105,7 +106,7 @@ def save(source: str, room: int) -> int:
     TooLarge leaves the copy as it was."""
     status = Path(source).stat()
     place = transcripts.place_of(source)
-    if _exists_since(place, status.st_mtime_ns):
+    if places.size_of(place) and places.modified_ms(place) == places.modified_ms(source):
         return 0
     before, grown = transcripts.read_header(place), 0
     if before is not None and status.st_size < before.source_bytes:
@@ -116,11 +117,6 @@ def save(source: str, room: int) -> int:
         small_files.put(place, data, proven=True)
     os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))  # its age is the transcript's
     return grown
-
-
-def _size_beside(source: str, files: Sequence[str]) -> int:
-    """How much of the archive the other files of a session take."""
-    return sum(places.size_of(transcripts.place_of(file)) for file in files if file != source)
 
 
 def _first(source: str) -> CopyHeader:
@@ -235,13 +231,6 @@ def _read_floor(most_bytes: int) -> float:
         if noted["version"] == VERSION and most_bytes <= int(noted["most_bytes"]):
             return float(noted["removed_until"])
     return -1.0
-
-
-def _exists_since(place: str, changed_ns: int) -> bool:
-    try:
-        return Path(place).stat().st_mtime_ns == changed_ns
-    except OSError:
-        return False
 
 
 class Cleaner:

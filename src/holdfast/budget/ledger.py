@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.files import folders, small_files
@@ -70,11 +70,11 @@ class InvalidShare(HoldfastError):
     hint = "give a share such as 0.4 or 40%, or `role` for the usual one"
 
 
-class Pin(NamedTuple):
+class Pin(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
-    text: str
+    text: Annotated[str, Meta(min_length=1, max_length=MOST_PIN)]
     compartment: str = PREFERENCES
-    scope: str = "project"
+    scope: str = ""  # not stored: it is that of the file
     created_ms: int = 0
     by: str = ""  # empty if that is not certain, as of every pin before releases that store it
 
@@ -83,22 +83,15 @@ class Pin(NamedTuple):
         """Who pinned it, in words."""
         return AUTHORS.get(self.by, "not certain who pinned this")
 
-
-class PinRow(msgspec.Struct, frozen=True):
-    """A pin in its file, whose scope is that of the file."""
-
-    id: str
-    text: Annotated[str, Meta(min_length=1, max_length=MOST_PIN)]
-    compartment: str = PREFERENCES
-    created_ms: int = 0
-    by: str = ""
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 class LedgerFile(msgspec.Struct, omit_defaults=True):
     """What the file of one scope holds."""
 
     version: int
-    pins: Annotated[list[PinRow], Meta(max_length=MOST_PINS)] = []
+    pins: Annotated[list[Pin], Meta(max_length=MOST_PINS)] = []
     evicted: list[str] = []
     shares: dict[str, Annotated[float, Meta(ge=0, le=1)]] = {}
     project: str = ""
@@ -145,7 +138,7 @@ def read(project: str, session_id: str) -> Ledger:
     set_by: dict[str, str] = {}
     for scope in reversed(SCOPES):
         held = load(path_of(scope, project, session_id))
-        pins += [Pin(scope=scope, **asdict(row)) for row in held.pins]
+        pins += [replace(pin, scope=scope) for pin in held.pins]
         evicted |= set(held.evicted)
         shares |= held.shares
         set_by |= dict.fromkeys(held.shares, scope)
@@ -245,20 +238,21 @@ def pin(
     if not 0 < len(words) <= MOST_PIN:
         raise InvalidPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
     _must_be_compartment(compartment)
-    pin_id, author = f"{crc32(words.encode()):08x}", by
+    pinned = Pin(f"{crc32(words.encode()):08x}", words, compartment, "", now_ms, by)
 
     def change(held: LedgerFile) -> None:
-        nonlocal author
-        former = [row.by for row in held.pins if row.id == pin_id]
-        author = former[0] if former and by != USER else by
-        others = [row for row in held.pins if row.id != pin_id]
+        nonlocal pinned
+        former = [row.by for row in held.pins if row.id == pinned.id]
+        if former and by != USER:
+            pinned = replace(pinned, by=former[0])
+        others = [row for row in held.pins if row.id != pinned.id]
         chars = sum(len(other.text) for other in others) + len(words)
         if len(others) >= MOST_PINS or chars > MOST_CHARS:
             raise TooManyPins(f"{MOST_PINS} pins or {MOST_CHARS:,} characters of one scope")
-        held.pins = [*others, PinRow(pin_id, words, compartment, now_ms, author)]
+        held.pins = [*others, pinned]
 
     _change(scope, project, session_id, change)
-    return Pin(pin_id, words, compartment, scope, now_ms, author)
+    return replace(pinned, scope=scope)
 
 
 def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USER) -> Pin:

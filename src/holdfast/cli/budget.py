@@ -50,7 +50,7 @@ def budget(context: click.Context, everything: bool, session: str, as_json: bool
     with sessions.working_folder(chosen) as folder:
         status = window_budget.status(chosen.state, folder, row_times.now_ms())
     if as_json:
-        plain = asdict(status) | {"pins": [row._asdict() for row in status.pins]}
+        plain = asdict(status) | {"pins": [row.plain() for row in status.pins]}
         return print_json(plain)
     _show(status, 10_000 if everything else SHOWN_ITEMS)
 
@@ -171,7 +171,7 @@ def _pin(rule: str, scope: str, session_id: str, compartment: str) -> None:
         session_id=session_id,
         by="" if IN_CLAUDE_CODE in os.environ else ledger.USER,
     )
-    again = any(pinned._replace(created_ms=old.created_ms) == old for old in before)
+    again = any(pinned.plain() == old.plain() | {"created_ms": pinned.created_ms} for old in before)
     words = f"{'already pinned' if again else 'pinned'} {pinned.id} ({scope}, {compartment})"
     undo = f"pin --remove {pinned.id}{_session(session_id)}"
     say_changed(words, undo)
@@ -191,7 +191,7 @@ def _session(session_id: str) -> str:
 
 def _list(pins: tuple[ledger.Pin, ...], as_json: bool) -> None:
     if as_json:
-        return print_json([row._asdict() for row in pins])
+        return print_json([row.plain() for row in pins])
     for row in pins:
         say(f"{row.id}  {shown(row.text)} ({row.scope}, {row.author})")
     if not pins:

@@ -208,7 +208,7 @@ def pins_of(state: State) -> list[dict[str, Any]]:
         return []
     from holdfast.budget import ledger
 
-    return [pin._asdict() for pin in ledger.read(state.project, state.session_id).pins]
+    return [pin.plain() for pin in ledger.read(state.project, state.session_id).pins]
 
 
 def _work_from_snapshot(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.wire.errors import HoldfastError
@@ -50,13 +49,11 @@ def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
 
         return Endpoint(word, model, key)
     try:
-        if word in (AUTO, MINILM, ""):
-            from holdfast.memory.onnx import minilm
+        from holdfast.memory import onnx
 
-            return minilm()
-        from holdfast.memory.onnx import from_folder
-
-        return from_folder(word)
+        if _apart.is_set():
+            return onnx.Worker(word)
+        return onnx.minilm() if word in (AUTO, MINILM, "") else onnx.from_folder(word)
     except ImportError as error:
         from holdfast.files.executable import install_command_for
 
@@ -81,15 +78,6 @@ def run_apart() -> None:
     _apart.set()
 
 
-def _open(word: str, model: str, key: str) -> Embedder:
-    if _apart.is_set() and word != OFF and not word.startswith(("http://", "https://")):
-        with suppress(ImportError):  # `open_embedder` reports what is missing
-            from holdfast.memory.onnx import Worker
-
-            return Worker(word)
-    return open_embedder(word, model, key)
-
-
 PATIENCE_SECONDS = 8.0  # includes loading a model on a busy machine
 _lock = threading.Lock()
 _apart = threading.Event()
@@ -103,7 +91,7 @@ def current_embedder() -> Embedder:
     with _lock:
         if words not in _opened:
             try:
-                _opened[words] = _open(*words)
+                _opened[words] = open_embedder(*words)
             except NoEmbedder as error:
                 _opened[words] = error
         embedder = _opened[words]

@@ -26,7 +26,6 @@ _open: dict[
     str, tuple[int, Embedded]
 ] = {}  # by path, with the file's inode: the file may be replaced
 _stores: dict[str, Store] = {}
-_shares: dict[tuple[str, str], Shared] = {}
 
 
 def is_shared() -> bool:
@@ -68,10 +67,7 @@ def store() -> Store:
 def open_shared(project: str) -> Shared:
     from holdfast.memory.postgres_index import Shared
 
-    key = os.environ[VARIABLE], project
-    if key not in _shares:
-        _shares[key] = Shared(store(), project)
-    return _shares[key]
+    return Shared(store(), project)
 
 
 def other_indexes(project: str, notes: list[str]) -> Iterator[Index]:
@@ -108,7 +104,6 @@ def release() -> None:
     with _lock:
         while _open:
             _open.popitem()[1][1].close()
-        _shares.clear()
         while _stores:
             _stores.popitem()[1].close()
 

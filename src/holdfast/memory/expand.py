@@ -20,6 +20,7 @@ from holdfast.segment import formats, library
 from holdfast.text import fence
 from holdfast.transcript import lookup
 from holdfast.window.health import name_call
+from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -232,15 +233,9 @@ def _result(word: str, project: str) -> FullText:
     The newest transcripts are searched first, because most requests are about them."""
     known = sessions.transcripts(project)
     plain = [path for path in known if not path.endswith(".gz")]
-    for path in sorted(plain, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
+    for path in sorted(plain, key=places.modified_ms, reverse=True)[:MOST_TRANSCRIPTS]:
         with suppress(OSError):
             for call in lookup.find_calls(Path(path), [word]):
                 text = redact(f"{name_call(call.use)}\n{call.result.text}")
                 return FullText(word, "tool result", text, f", {path}")
     raise NotFound(f"no transcript of this project has the result of {fence.flat(word, 80)!r}")
-
-
-def _changed(path: str) -> float:
-    with suppress(OSError, ValueError):
-        return Path(path).stat().st_mtime
-    return 0.0

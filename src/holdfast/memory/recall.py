@@ -170,12 +170,10 @@ def _without(
     left = [index for index in indexes if index.path != error.path]
     is_own = error.path == locations.index_file(project)
     is_again = any(note.startswith(MADE_AGAIN) for note in notes)
-    if not error.path or len(left) == len(indexes) or (not is_own and not left):
-        raise error
-    if is_own:
-        if not isinstance(error, DamagedIndex) or is_again:
-            raise error
+    if is_own and isinstance(error, DamagedIndex) and not is_again:
         return [_again(project, error, notes), *left]
+    if is_own or not left or len(left) == len(indexes):
+        raise error
     notes.append(f"left out: {error}")
     return left
 

@@ -24,25 +24,20 @@ def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
     flat = _RULED.sub("…", " ".join(fence.clean(text).split()))
     if len(flat) <= most:
         return flat
-    start = _start(flat.lower(), list(map(stem, terms)), most)
+    start = _start(flat.lower(), set(map(stem, terms)), most)
     cut = flat[start : start + most]
     return ("… " if start else "") + cut.strip() + (" …" if start + most < len(flat) else "")
 
 
-def _start(low: str, stems: list[str], most: int) -> int:
+def _start(low: str, stems: set[str], most: int) -> int:
     """Return where the passage with the most different words begins; the first of equal ones."""
-    at = sorted((place, stem) for stem in dict.fromkeys(stems) for place in _places(low, stem))
-    room = most - 40
-    best, most_words, last = 0, 0, 0
-    held: dict[str, int] = {}
-    for place, known in at:
-        held[known] = held.get(known, 0) + 1
-        while at[last][0] < place - room:
-            held[at[last][1]] -= 1
-            last += 1
-        words = sum(1 for count in held.values() if count)
-        if words > most_words:
-            best, most_words = at[last][0], words
+    starts = sorted({place for stem in stems for place in _places(low, stem)})
+
+    def words_from(start: int) -> int:
+        passage = low[start : start + most - 20]
+        return sum(stem in passage for stem in stems)
+
+    best = max(starts, key=words_from, default=0)
     return low.rfind(" ", 0, max(0, best - 20)) + 1
 
 

@@ -130,9 +130,13 @@ class Embedded(Index):
             f"first_turn, last_turn, uuids, at, byte) VALUES (?, ?, {marks})",
             [(place, item.hash, *_row(item)) for place, item in added],
         )
+        rows = [(place, (one.title, one.text, one.more)) for place, one in added]
         self.connection.executemany(
             "INSERT INTO words (rowid, title, text, more, beside) VALUES (?, ?, ?, ?, ?)",
-            [(place, one.title, one.text, one.more, _name_parts(one)) for place, one in added],
+            [
+                (place, *texts, " ".join(words.name_parts("\n".join(texts))))
+                for place, texts in rows
+            ],
         )
 
     def _drop(self, ask: Statement, gone: Sequence[int]) -> None:
@@ -268,10 +272,6 @@ def _kinds(wanted: SearchFilter) -> dict[str, str]:
 def _row(one: Item) -> Iterable[Any]:
     about = one.id, one.kind, one.by, int(one.cold), one.session, one.agent, one.file
     return *about, one.first_turn, one.last_turn, json.dumps(one.uuids), one.at, one.offset
-
-
-def _name_parts(one: Item) -> str:
-    return " ".join(words.name_parts(f"{one.title}\n{one.text}\n{one.more}"))
 
 
 def open_file(project: str, path: str = "") -> sqlite3.Connection:

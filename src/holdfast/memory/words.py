@@ -69,9 +69,8 @@ def plain(text: str) -> list[str]:
 
 
 def name_parts(text: str) -> list[str]:
-    """Return what is indexed with a text: the parts of names such as `getUserName`, the character
-    pairs of runs without blanks, and words whose capitals are spelled otherwise: `STRASSE` is
-    `Straße`, and a Greek word in capitals has no final sigma."""
+    """Return what is indexed with a text: the parts of names such as `getUserName`, and the
+    character pairs of runs without blanks."""
     found: list[str] = []
     for word in re.findall(_WORD, text):
         parts = re.split(_HUMP, word) if _has_humps(word) else []
@@ -79,13 +78,7 @@ def name_parts(text: str) -> list[str]:
             found += [part.lower() for part in parts if len(part) > 1]
     if not text.isascii():
         found += pairs(re.findall(_RUN, text))
-        found += _folded(text)
     return [word[:LONGEST_TERM] for word in found]
-
-
-def _folded(text: str) -> list[str]:
-    words = dict.fromkeys(re.findall(_WORD, text))
-    return [word.casefold() for word in words if word.casefold() != word.lower()]
 
 
 def _has_humps(word: str) -> bool:

@@ -35,7 +35,7 @@ def _status() -> ToolAnswer:
         "role": found.role,
         "max_tokens": found.max_tokens,
         "spent_tokens": found.spent_tokens,
-        "pins": [pin._asdict() for pin in found.pins],
+        "pins": [pin.plain() for pin in found.pins],
         "evicted": list(found.evicted),
         "forecast": {name: getattr(found, name) for name in FORECAST_FIELDS},
     }
@@ -73,7 +73,7 @@ def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     if asked.scope == "user":
         confirm = f"holdfast pin {shlex.quote(one.text)} --user"
         words += f"; for all projects the user confirms it in a terminal: {confirm}"
-    return words, one._asdict()
+    return words, one.plain()
 
 
 def _own_scope(asked: ContextBudgetArguments) -> str:
@@ -83,7 +83,7 @@ def _own_scope(asked: ContextBudgetArguments) -> str:
 def _unpin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     one = ledger.unpin(asked.id, project=state.project, session_id=state.session_id, by=MODEL)
-    return f"unpinned {one.id}", one._asdict()
+    return f"unpinned {one.id}", one.plain()
 
 
 def _evict(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:

@@ -70,7 +70,7 @@ async def get(session_id: SessionQuery, agent: WordQuery = None) -> Response:
     """The five compartments of the brief as it would be now, and what is in each."""
     state, folder = await local_window(session_id, agent or "")
     found = await _call(window_budget.status, state, folder, row_times.now_ms())
-    return respond({**asdict(found), "pins": [one._asdict() for one in found.pins]})
+    return respond({**asdict(found), "pins": [one.plain() for one in found.pins]})
 
 
 @router.post("/pins", status_code=201, response_model=BudgetPin)
@@ -79,14 +79,14 @@ async def pin(body: NewPin) -> Response:
     pinned over the API."""
     state, _ = await local_window(body.session_id)
     made = await _call(_pin, body, state)
-    return respond(made._asdict(), 201)
+    return respond(made.plain(), 201)
 
 
 @router.delete("/pins/{pin_id}", response_model=BudgetPin)
 async def unpin(pin_id: ItemPath, session_id: SessionQuery) -> Response:
     state, _ = await local_window(session_id)
     gone = await _call(ledger.unpin, pin_id, project=state.project, session_id=state.session_id)
-    return respond(gone._asdict())
+    return respond(gone.plain())
 
 
 @router.post("/evictions", status_code=201, response_model=BudgetItem)
