@@ -76,8 +76,8 @@ def filled(index: Index, texts: Texts, count: int) -> tuple[float, float]:
         missing = index.without_vector(THREAD)
         made = vector.encode(texts.vectors(len(missing)))
         began = time.perf_counter()
-        for one, kept in zip(missing, made, strict=True):
-            index.put_vectors(MODEL, one.place, one.hash, [kept])
+        for (place, one), kept in zip(missing.items(), made, strict=True):
+            index.put_vectors(MODEL, place, one.hash, [kept])
         spent[1] += time.perf_counter() - began
     return count / spent[0], count / spent[1]
 

@@ -85,10 +85,10 @@ def embedded(index: Index, means: dict[str, float]) -> dict[str, vector.Array]:
     """Vectors for what is in the index, each as near to a question as is said here, and the
     question's own."""
     index.begin_vectors("m")
-    for n, one in enumerate(index.without_vector(100), 1):
+    for n, (place, one) in enumerate(index.without_vector(100).items(), 1):
         near = means.get(one.text.strip(), 0.0)
         pointing = near * direction(0) + (1 - near**2) ** 0.5 * direction(n)
-        index.put_vectors("m", one.place, one.hash, vector.encode(vector.unit(pointing)))
+        index.put_vectors("m", place, one.hash, vector.encode(vector.unit(pointing)))
     return {"m": direction(0)[0]}
 
 
@@ -181,13 +181,13 @@ def test_a_source_is_replaced_whole_and_what_stays_keeps_its_vector(index: Index
     assert index.take("s", "1", "2", some("stays", "comes"))
     assert sorted(matched(index, "stays goes comes")) == ["comes", "stays"]
     assert index.counts() == (2, 1, "m")
-    assert [one.text for one in index.without_vector(9)] == ["comes"]
+    assert [one.text for one in index.without_vector(9).values()] == ["comes"]
 
 
 def put_all(index: Index, embedder: str = "m") -> int:
     return sum(
-        index.put_vectors(embedder, one.place, one.hash, vector.encode(direction(n)))
-        for n, one in enumerate(index.without_vector(99))
+        index.put_vectors(embedder, place, one.hash, vector.encode(direction(n)))
+        for n, (place, one) in enumerate(index.without_vector(99).items())
     )
 
 
@@ -263,10 +263,10 @@ def test_vectors_of_another_embedder_are_dropped_and_made_again(index: Index) ->
 def test_a_text_that_changed_while_it_was_embedded_gets_no_old_vector(index: Index) -> None:
     index.take("s", "", "1", some("before"))
     index.begin_vectors("m")
-    [before] = index.without_vector(9)
+    [(place, before)] = index.without_vector(9).items()
     index.take("s", "1", "2", some("after"))
     made = vector.encode(direction(0))
-    assert not index.put_vectors("m", before.place, before.hash, made)
+    assert not index.put_vectors("m", place, before.hash, made)
     assert index.counts().vectors == 0
 
 

@@ -253,8 +253,8 @@ def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> Non
     from holdfast.memory import vector
 
     [kept] = vector.encode(vector.unit(np.ones((1, 8), np.float32)))
-    [missing] = index.without_vector(9)
-    index.put_vectors("m", missing.place, missing.hash, [kept])
+    [(place, missing)] = index.without_vector(9).items()
+    index.put_vectors("m", place, missing.hash, [kept])
     [done] = rebuild([str(project)])
     assert (done.project, done.items) == (str(project), 1)
     assert engines.open_index(str(project)).counts() == (1, 1, "m")

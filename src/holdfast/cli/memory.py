@@ -16,17 +16,7 @@ from holdfast.client import instructions
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.hub import row_times
 from holdfast.memory import topic_store
-from holdfast.memory.topic_store import (
-    MOST_TOPIC_BYTES,
-    TYPES,
-    Ambiguous,
-    MemoryTopic,
-    NoSuchTopic,
-    TopicChange,
-    Unfit,
-    find,
-    parse,
-)
+from holdfast.memory.topic_store import MemoryTopic, NoSuchTopic, TopicChange, Unfit
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted, short
 from holdfast.wire import places
@@ -70,7 +60,7 @@ def list_(as_json: bool) -> None:
 @memory.command()
 @click.argument("name")
 @click.option("--description", default="", help="One line: when to read it.")
-@click.option("--type", "kind", type=click.Choice(TYPES), help="What it is about.")
+@click.option("--type", "kind", type=click.Choice(topic_store.TYPES), help="What it is about.")
 @click.option("--body", help="The text; `-` reads it from stdin.")
 @click.option("--from", "source", type=click.Path(path_type=Path), help="Read it from a file.")
 def add(
@@ -110,17 +100,17 @@ def retire(name: str) -> None:
 
 def _find_ours(name: str) -> MemoryTopic | None:
     try:
-        topic = find(topic_store.topics(_project()), name)
-    except (NoSuchTopic, Ambiguous):
+        topic = topic_store.find(topic_store.topics(_project()), name)
+    except (NoSuchTopic, topic_store.Ambiguous):
         return None
     return topic if topic.is_ours else None
 
 
 def _read_topic(source: Path) -> MemoryTopic:
-    data = places.read_small(str(source), MOST_TOPIC_BYTES)
+    data = places.read_small(str(source), topic_store.MOST_TOPIC_BYTES)
     if not data:
         raise NoSuchTopic(f"{source} cannot be read, or is empty")
-    return parse(data.decode("utf-8", "replace"), source.name)
+    return topic_store.parse(data.decode("utf-8", "replace"), source.name)
 
 
 def _say(done: TopicChange, undo: str) -> None:

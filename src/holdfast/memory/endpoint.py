@@ -66,15 +66,10 @@ class Endpoint:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise NoEmbedder(f"{self._called} does not answer as it should") from error
         size = self._size or (vectors.shape[1] if vectors.ndim == 2 else 0)
-        if vectors.ndim == 2 and not vectors.shape[1]:
-            raise NoEmbedder(f"{self._called} gave vectors that are empty")
-        if vectors.shape != (len(texts), size) or not size:
+        if not size or vectors.shape != (len(texts), size) or not np.isfinite(vectors).all():
             shape = " x ".join(map(str, vectors.shape))
-            raise NoEmbedder(
-                f"{self._called} gave vectors of {shape}, not of {len(texts)} x {size}"
-            )
-        if not np.isfinite(vectors).all():
-            raise NoEmbedder(f"{self._called} gave vectors that are not numbers")
+            wanted = f"{len(texts)} x {size or 'some'} numbers"
+            raise NoEmbedder(f"{self._called} gave vectors of {shape}, not of {wanted}")
         self._size = size
         return vectors
 

@@ -96,16 +96,6 @@ class IndexCounts(NamedTuple):
         return max(0, self.items - self.vectors)
 
 
-class Missing(NamedTuple):
-    """An entry without vectors."""
-
-    place: int
-    hash: str
-    kind: str
-    title: str
-    text: str
-
-
 class Statement(Protocol):
     """Run a statement with named values, and return its rows."""
 
@@ -227,10 +217,11 @@ class Index(ABC):
     def at(self, places: Iterable[int]) -> dict[int, Item]:
         if not (listed := listing(places)):
             return {}
-        rows = self.ask(
-            f"SELECT place, {COLUMNS} FROM recall_items WHERE {self.mine} place IN ({listed})"
-        )
-        return {row[0]: self._item(row) for row in rows}
+        return self._items(f"place IN ({listed})")
+
+    def _items(self, chosen: str, **values: Any) -> dict[int, Item]:
+        query = f"SELECT place, {COLUMNS} FROM recall_items WHERE {self.mine} {chosen}"
+        return {row[0]: self._item(row) for row in self.ask(query, **values)}
 
     def _item(self, row: Sequence[Any]) -> Item:
         place, item_id, kind, author, cold, session, agent, file, *rest = row
@@ -243,9 +234,7 @@ class Index(ABC):
         return Item(*words, bool(cold), session, agent, file, first, last, lines, at, byte)
 
     def find(self, item_id: str) -> Item | None:
-        query = f"SELECT place, {COLUMNS} FROM recall_items WHERE {self.mine} id = :id"
-        rows = self.ask(query, id=item_id)
-        return self._item(rows[0]) if rows else None
+        return next(iter(self._items("id = :id", id=item_id).values()), None)
 
     def beginning(self, start: str, most: int) -> list[str]:
         """Return at most this many ids that begin with `start`, sorted."""
@@ -256,13 +245,9 @@ class Index(ABC):
         )
         return [row[0] for row in self.ask(query, start=start, end=f"{start}\uffff", most=most)]
 
-    def without_vector(self, most: int) -> list[Missing]:
-        """Return entries without vectors, newest first."""
-        query = (
-            f"SELECT place, hash, kind, title, text FROM recall_items WHERE {self.mine} "
-            "NOT embedded ORDER BY place DESC LIMIT :most"
-        )
-        return [Missing(*row) for row in self.ask(query, most=most)]
+    def without_vector(self, most: int) -> dict[int, Item]:
+        """Return entries without vectors by place, newest first."""
+        return self._items("NOT embedded ORDER BY place DESC LIMIT :most", most=most)
 
     def put_vectors(self, embedder: str, place: int, text_hash: str, made: Sequence[Kept]) -> bool:
         """Store the vectors of an entry's pieces; none if it has changed meanwhile, or if another

@@ -105,20 +105,21 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
-def pieces_of(kind: str, title: str, text: str) -> list[str]:
+def pieces_of(item: Item) -> list[str]:
     """Return the pieces of an entry that get a vector each; the text of a turn begins with what
     was asked, other entries need their title."""
-    whole = text.replace(SAYING, "") if kind == TURN else f"{title}\n{text}"
-    return pieces(whole) or [title]
+    is_turn = item.kind == TURN
+    whole = item.text.replace(SAYING, "") if is_turn else f"{item.title}\n{item.text}"
+    return pieces(whole) or [item.title]
 
 
-def pieces(text: str, most: int = PIECE_CHARS) -> list[str]:
+def pieces(text: str) -> list[str]:
     """Cut a text at the end of a paragraph, a line, a sentence or at least a word: an embedder
     reads about 250 tokens. The end of a very long text is left out."""
     found: list[str] = []
-    start, end = 0, min(len(text.rstrip()), most * MOST_PIECES)
+    start, end = 0, min(len(text.rstrip()), PIECE_CHARS * MOST_PIECES)
     while start < end and len(found) < MOST_PIECES:
-        stop = end if end - start <= most else _cut(text, start, start + most)
+        stop = end if end - start <= PIECE_CHARS else _cut(text, start, start + PIECE_CHARS)
         found += filter(None, [text[start:stop].strip()])
         start = stop
     return found

@@ -130,7 +130,7 @@ def describe_result(hit: FoundItem, asked: Query) -> FoundItem:
     title = title or snippet_title(item.title or item.text or item.more)
     is_told = len(sayings) > 1 and len(sayings[0]) <= len(item.title)  # the title tells the first
     passages = [snippet(_worded(item, sayings[is_told:], asked), asked.terms)]
-    pieces = pieces_of(item.kind, item.title, item.text)
+    pieces = pieces_of(item)
     if 0 <= hit.piece < len(pieces) > 1:
         passages.append(snippet(pieces[hit.piece], asked.terms))
     passages += [snippet(sayings[-1], asked.terms, ANSWER_CHARS)] if len(sayings) > 1 else []

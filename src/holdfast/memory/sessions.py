@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 
 from holdfast.archive import transcripts as archived
 from holdfast.client import agents
@@ -70,19 +70,11 @@ def _project_of_folder(folder: str) -> str:
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     """Return (project, transcript) by session, as its hooks noted them."""
-    found = {}
-    for name in names_in(places.windows()):
-        path = f"{places.windows()}/{name}/main/state.json"
-        stamp = locations.stamp(path)
-        if path not in _states or _states[path][0] != stamp:
-            _states[path] = stamp, *_read_state(path)
-        found[name] = _states[path][1:]
+    paths = {
+        name: f"{places.windows()}/{name}/main/state.json" for name in names_in(places.windows())
+    }
+    found = {name: _read_state(path, locations.stamp(path)) for name, path in paths.items()}
     return {name: told for name, told in found.items() if told[0]}
-
-
-_states: dict[
-    str, tuple[str, str, str]
-] = {}  # stamp, project and transcript: one search asks thrice
 
 
 def _of_others() -> Iterator[tuple[str, str]]:
@@ -99,7 +91,9 @@ def _of_others() -> Iterator[tuple[str, str]]:
                 yield path, locations.resolve(json.loads(found[1]))
 
 
-def _read_state(path: str) -> tuple[str, str]:
+@lru_cache(4_096)
+def _read_state(path: str, _stamp: str) -> tuple[str, str]:
+    """Return project and transcript; one search asks for them thrice."""
     with suppress(ValueError, RecursionError, TypeError):
         found = json.loads(places.read_small(path, 1 << 20))
         project, transcript = found.get("project"), found.get("transcript")

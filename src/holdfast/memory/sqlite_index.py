@@ -107,16 +107,9 @@ class Embedded(Index):
     def write(self, change: Callable[[Statement], T]) -> T:
         """Begin with `BEGIN IMMEDIATE`: a deferred transaction can fail with "busy" in spite of the
         timeout."""
-        with self.lock, in_words(self.path):
+        with self.lock, in_words(self.path), self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
-            try:
-                result = change(self.ask)
-            except BaseException:
-                if self.connection.in_transaction:  # SQLite may have rolled it back itself
-                    self.connection.execute("ROLLBACK")
-                raise
-            self.connection.execute("COMMIT")
-            return result
+            return change(self.ask)
 
     def _source(self, ask: Statement, name: str) -> tuple[int, str]:
         ask("INSERT OR IGNORE INTO sources VALUES (NULL, :name, '')", name=name)
@@ -326,17 +319,12 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
     """Create the tables. If two processes do it at once, the second finds them."""
     with suppress(sqlite3.OperationalError):  # another process is just turning it on
         connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         if _identity(connection)[0] != MARK:
             for statement in _SCHEMA.split(";\n"):
                 connection.execute(statement)
             connection.execute("INSERT INTO about VALUES ('project', ?)", (project,))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # SQLite may have rolled it back itself
-            connection.execute("ROLLBACK")
-        raise
 
 
 def to_read(path: str, seconds: float) -> sqlite3.Connection:

@@ -136,12 +136,11 @@ def fill_vectors(
     done = 0
     while missing := index.without_vector(TOGETHER):
         before = done
-        for one in missing:
+        for place, item in missing.items():
             if time.monotonic() > give_up:
                 return Filled(done, index.counts().missing)
-            texts = pieces_of(one.kind, one.title, one.text)
-            made = vector.encode(embedder.embed(texts))
-            done += index.put_vectors(embedder.name, one.place, one.hash, made)
+            made = vector.encode(embedder.embed(pieces_of(item)))
+            done += index.put_vectors(embedder.name, place, item.hash, made)
         report(done, index.counts().missing)
         if done == before:
             break  # another embedder is in use, or the texts changed: try next time

@@ -48,12 +48,8 @@ GOING_ON = frozenset(("tool_use", "pause_turn"))
 AGENTS = frozenset(("Agent", "Task"))
 EXIT = "Exit code "
 _FILE_KEYS = ("file_path", "notebook_path", "path")
-_MAIN_ARGUMENT = {
-    "Bash": "command",
-    "Skill": "skill",
-    "SlashCommand": "command",
-    "WebSearch": "query",
-}
+_MAIN_ARGUMENT = {"Bash": "command", "SlashCommand": "command"}
+_MAIN_ARGUMENT |= {"Skill": "skill", "WebSearch": "query"}
 _TASK_STATUS = {"pending": "pending", "in_progress": "running"}
 _TASK_STATUS |= {name: name for name in ("completed", "deleted")}
 _ENDED = {"completed": "completed", "failed": "failed", "killed": "failed", "stopped": "failed"}
@@ -120,7 +116,7 @@ class TurnRecords:
 
     def _ms(self, at: str) -> int:
         at_ms = row_times.from_iso(at) or 0
-        return at_ms if 0 < at_ms < 1 << 53 else self.span.last_ms
+        return at_ms if 0 < at_ms < 1 << 53 else self.reached.last_ms
 
     def _begin(self, part: TurnPart) -> None:
         reached, session_id, at_ms = self.reached, self.window.session_id, self._ms(part.at)

@@ -30,14 +30,7 @@ from holdfast.hub.ingest.records import (
     RecordedEvent,
     RecordedWindow,
 )
-from holdfast.hub.ingest.windows import (
-    PAST,
-    ReadPosition,
-    Span,
-    WindowReader,
-    parse_position,
-    position_text,
-)
+from holdfast.hub.ingest.windows import PAST, ReadPosition, Span, WindowReader
 from holdfast.window.windows import look
 from holdfast.wire import places
 from holdfast.wire.scan import parse_object, text_of
@@ -107,37 +100,36 @@ def _read_past(name: str, position: Position) -> tuple[Position, list[RecordedEv
     if not position:
         held = ReadPosition()
         records = windows.list_past(window, held)
-        return position_text(held), records
+        return windows.position_text(held), records
     return _read_window(windows.with_limit(window), position)
 
 
 def _read_window(window: WindowReader, position: Position) -> tuple[Position, list[RecordedEvent]]:
-    held = parse_position(position)
-    span = Span(held.first_ms, held.last_ms)
+    held = windows.parse_position(position)
+    span, before = Span(held), (held.first_ms, held.last_ms)
     records = from_hooks.read_spool(window, held, span)
     turns = TurnRecords(window, held, span)
     if window.transcript:
         turns.read()
     records += turns.records
-    moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
-    held.first_ms, held.last_ms = span.first_ms, span.last_ms
-    health = _read_health(window, held, span.last_ms) if span.last_ms else []
+    moved = before != (held.first_ms, held.last_ms)
+    health = _read_health(window, held) if held.last_ms else []
     is_named = bool(health and window.agent_id)  # a hook may note its kind after its first line
     if records or moved or span.has_turned or is_named:
-        records.append(_context(window, turns, span))
+        records.append(_context(window, turns))
     records += health
     if records:
         records = [*span.records(window), *records]
-    return position_text(held), records
+    return windows.position_text(held), records
 
 
-def _read_health(window: WindowReader, held: ReadPosition, last_ms: int) -> list[RecordedEvent]:
+def _read_health(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
     """Return the window's health if it changed, as its transcript tells it now."""
     state = window.state
     known = look([(window.folder, state)], row_times.now_ms()) if state.known_ms else {}
     if window.folder not in known:
         return []
-    at_ms = max(state.known_ms, last_ms)
+    at_ms = max(state.known_ms, held.last_ms)
     told = known[window.folder] | {"at_ms": at_ms, "machine": os.uname().nodename}
     health: dict[str, Any] = clean_value(told, TEXT_CHARS)
     noted = f"{crc32(repr(health).encode('utf-8', 'replace')):08x}"
@@ -155,7 +147,7 @@ def _read_health(window: WindowReader, held: ReadPosition, last_ms: int) -> list
     ]
 
 
-def _context(window: WindowReader, turns: TurnRecords, span: Span) -> RecordedContext:
+def _context(window: WindowReader, turns: TurnRecords) -> RecordedContext:
     subtask = ids.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
     return RecordedContext(
         id=ids.context_id(window.session_id, window.agent_id),
@@ -163,7 +155,7 @@ def _context(window: WindowReader, turns: TurnRecords, span: Span) -> RecordedCo
         project_id=window.project_id,
         agent_id=window.agent_id or window.session_id,
         agent_type=window.agent_type or (UNKNOWN_AGENT if window.agent_id else MAIN_TYPE),
-        at_ms=span.last_ms,
+        at_ms=turns.reached.last_ms,
         subtask_id=subtask,
         skills=turns.skills[-50:],
         progress_summary=turns.progress,

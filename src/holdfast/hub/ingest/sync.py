@@ -30,16 +30,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedWindow,
 )
-from holdfast.hub.ingest.writers.sessions import (
-    create_missing,
-    update_times,
-    write_audit,
-    write_checkpoints,
-    write_compaction,
-    write_contexts,
-    write_readings,
-    write_window,
-)
+from holdfast.hub.ingest.writers import sessions as writers
 from holdfast.hub.ingest.writers.tree import Actions, Subtasks, Tree
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, put, rows
@@ -106,7 +97,7 @@ def ingest_batch(
 
 
 def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> IngestResult:
-    create_missing(connection, records)
+    writers.create_missing(connection, records)
     session_id, project_id = _find_session_and_project(connection, records)
     stood_before = waves.hold(connection, session_id) if session_id else {}
     tree = Tree(connection, records)
@@ -127,17 +118,17 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     removed = tree.tasks.delete_dropped()
     lost = subtask_writer.clear_left()
     done, totals, tools = action_writer.flush()
-    write_contexts(connection, records, tools, subtask_writer.cache.rows.values())
-    noted = write_audit(connection, records)
-    saved = write_checkpoints(connection, records)
+    writers.write_contexts(connection, records, tools, subtask_writer.cache.rows.values())
+    noted = writers.write_audit(connection, records)
+    saved = writers.write_checkpoints(connection, records)
     for record in records:
         if isinstance(record, RecordedWindow):
-            write_window(connection, record)
+            writers.write_window(connection, record)
         elif isinstance(record, RecordedCompaction):
-            write_compaction(connection, record)
+            writers.write_compaction(connection, record)
         elif isinstance(record, RecordedReadings):
-            write_readings(connection, record)
-    update_times(connection, records, totals)
+            writers.write_readings(connection, record)
+    writers.update_times(connection, records, totals)
     if session_id and project_id and (listed or stood or removed or lost or started or changed):
         waves.settle(connection, session_id, project_id, stood_before)
     changes = [("request.created", new_requests), ("task.created", listed), ("task.changed", stood)]

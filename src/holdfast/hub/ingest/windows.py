@@ -105,16 +105,16 @@ def _reader(
 
 
 class Span:
-    """Grows as lines are read, from what earlier batches covered."""
+    """What a batch covers: its position grows with each time that is added."""
 
-    def __init__(self, first_ms: int = 0, last_ms: int = 0) -> None:
-        self.first_ms, self.last_ms = first_ms, last_ms
+    def __init__(self, reached: ReadPosition) -> None:
+        self.reached = reached
         self._turns = [(0, 0)]  # each end of the session, and its last resumption after that
 
     def add(self, ms: int) -> None:
         if ms > 0:
-            self.first_ms = min(self.first_ms or ms, ms)
-            self.last_ms = max(self.last_ms, ms)
+            self.reached.first_ms = min(self.reached.first_ms or ms, ms)
+            self.reached.last_ms = max(self.reached.last_ms, ms)
 
     def end(self, ms: int) -> None:
         self._turns.append((ms, 0))
@@ -132,9 +132,9 @@ class Span:
 
         They are in order, so applying them gives the same result wherever a batch is cut.
         """
-        if not self.first_ms:
+        times = {"first_ms": self.reached.first_ms, "last_ms": self.reached.last_ms}
+        if not times["first_ms"]:
             return []
-        times = {"first_ms": self.first_ms, "last_ms": self.last_ms}
         project = RecordedProject(id=window.project_id, path=window.project, **times)
         turns = [turn for turn in self._turns if any(turn)] or [(0, 0)]
         fields = [{**times, "ended_ms": ended, "opened_ms": opened} for ended, opened in turns]
@@ -207,11 +207,10 @@ def list_past(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
     that nobody has written to for half an hour has ended. The time is that of the file in whole
     seconds: a hook that reports the session later is not older."""
     last_ms = max(1, int(os.stat(window.transcript).st_mtime) * 1000)  # noqa: PTH116
-    span = Span()
+    span = Span(held)
     span.add(last_ms)
     if row_times.now_ms() - last_ms > LIVE_MS:
         span.end(last_ms)
-    held.first_ms, held.last_ms = span.first_ms, span.last_ms
     return span.records(window)
 
 
