@@ -30,7 +30,7 @@ from holdfast.segment.formats import Done, Queue
 from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
 from holdfast.window import observed_limits, outbox, state
-from holdfast.window.observed_limits import Conditions, Observation
+from holdfast.window.observed_limits import Observation
 from holdfast.window.outbox import WindowOutbox
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -69,7 +69,7 @@ def _outbox(folder: Path) -> Path:
 def _limits(folder: Path) -> Path:
     path = observed_limits.path()
     path.parent.mkdir(parents=True)
-    observed_limits.add([Observation(Conditions("m", "2.1.325", "{}"), 167_000, "b1", 5)])
+    observed_limits.add([Observation("m", "2.1.325", "{}", 167_000, "b1", 5)])
     return path
 
 

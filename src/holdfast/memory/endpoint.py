@@ -9,7 +9,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -26,7 +25,6 @@ SECONDS = 10.0
 MOST_BYTES = 64 << 20
 MOST_CHARS = 8_000
 TOGETHER = 32
-PIECE = 1 << 16
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -80,7 +78,7 @@ class Endpoint:
         request = urllib.request.Request(self._url, json.dumps(body).encode(), headers)
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
-                return json.loads(_read(response))
+                return json.loads(response.read(MOST_BYTES))
         except urllib.error.HTTPError as error:
             error.close()
             raise NoEmbedder(f"{self._called} answered {error.code}") from None
@@ -93,17 +91,6 @@ class Endpoint:
         if "/" in self._key:
             return secret_file.read(Path(self._key).expanduser())
         return os.environ.get(self._key, "") if self._key else ""
-
-
-def _read(response: http.client.HTTPResponse) -> bytes:
-    """Read the whole answer within a time limit, even if the server sends one byte at a time."""
-    give_up = time.monotonic() + SECONDS
-    data = bytearray()
-    while len(data) < MOST_BYTES and (piece := response.read1(PIECE)):
-        data += piece
-        if time.monotonic() > give_up:
-            raise TimeoutError(f"it took more than {SECONDS:g} seconds")
-    return bytes(data)
 
 
 def _without_user(url: str) -> str:

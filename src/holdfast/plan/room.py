@@ -98,7 +98,7 @@ def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
     used = seen.reading.used_tokens
-    is_told = bool(seen.model or seen.facts.stated_window)
+    is_told = bool(seen.facts.model or seen.facts.stated_window)
     if not is_told:  # no answer yet: the use is a guessed share
         window, edge = min(window, UNKNOWN_WINDOW), min(edge, UNKNOWN_EDGE)
         used = used * edge // seen.edge.edge_tokens

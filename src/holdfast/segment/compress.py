@@ -166,12 +166,9 @@ def _choose(items: list[SegmentItem], room: int) -> list[SegmentItem]:
 
 def _fit(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:
     """Take the items that fit, the first ones first; each heading is written once."""
-    taken, headings = list[SegmentItem](), set[str]()
+    taken: list[SegmentItem] = []
     for item in items:
-        cost = _size([item]) - (len(item.section) + 3 if item.section in headings else 0)
-        if cost <= room:
-            room -= cost
-            headings.add(item.section)
+        if _size([*taken, item]) <= room:
             taken.append(item)
     return taken
 
@@ -205,11 +202,12 @@ def _render(taken: list[SegmentItem]) -> str:
 def list_items(source: SegmentSource) -> list[SegmentItem]:
     """List what may be kept, the most useful of each section first."""
     answers = _answers(source)
+    open_ones = segment.open_tasks(source.record, source.segment)
     return [
         *_turns(source.segment.turns, answers),
         *_numbered("Decided", reversed(list_decisions(source))),
         *_numbered("Failed", reversed(list(_failures(source)))),
-        *_numbered("Left to do", _open_tasks(source)),
+        *_numbered("Left to do", (flat(task.text, 120) for task in open_ones)),
         *_numbered("Subagents", _subagents(source)),
         *_numbered(FILES, _files(source)),
         *_numbered("Commands", _commands(source)),
@@ -249,15 +247,11 @@ def _turns(turns: list[Turn], answers: dict[int, TurnText]) -> Iterator[SegmentI
     newest_first = list(range(len(turns)))[::-1]
     for at in [*newest_first[-1:], *newest_first[:-1]]:
         if turns[at].asked:
-            yield SegmentItem(TURNS, f"Asked: {_request(turns[at])}", at)
+            to = f" (to: {flat(turns[at].reply_to, REPLY_CHARS)})" if turns[at].reply_to else ""
+            yield SegmentItem(TURNS, f"Asked: {flat(turns[at].asked, ASKED_CHARS)}{to}", at)
         shown = newest_first[0] if at == 0 else at - 1
         if answer := answers.get(shown):
             yield SegmentItem(TURNS, f"Answer: {_indented(answer.text)}", shown + 0.5)
-
-
-def _request(turn: Turn) -> str:
-    asked = flat(turn.asked, ASKED_CHARS)
-    return f"{asked} (to: {flat(turn.reply_to, REPLY_CHARS)})" if turn.reply_to else asked
 
 
 def _indented(text: str) -> str:
@@ -270,10 +264,6 @@ def _failures(source: SegmentSource) -> Iterator[str]:
     for line, failed in segment.failures(source.record, source.segment):
         later = f" (passed at step {failed.closed.op})" if failed.closed else ""
         yield f"`{flat(line, 80)}`: {flat(' '.join(failed.lines[:2]), LINE_CHARS)}{later}"
-
-
-def _open_tasks(source: SegmentSource) -> list[str]:
-    return [flat(task.text, 120) for task in segment.open_tasks(source.record, source.segment)]
 
 
 def _subagents(source: SegmentSource) -> Iterator[str]:

@@ -32,24 +32,18 @@ TO_USER = {
     "critical": "Checkpoint saved. /compact now, or it comes within a few steps.",
 }
 # Automatic compaction is off: only the user can compact, and Claude Code refuses further requests.
-REFUSED_TO_MODEL = {
-    "orange": "Automatic compaction is off. Go on as before; the user is asked to /compact.",
-    "advisory": "Checkpoint saved. Go on as before; the user is asked to /compact.",
-    "red": "Checkpoint saved. Go on, but search large files or read them in parts; the user is "
-    "asked to /compact.",
-    "urgent": "Checkpoint saved. Read large files in parts, and finish one edit before the next; "
-    "the user is asked to /compact.",
-    "critical": "Checkpoint saved. Automatic compaction is off: finish the edit in hand, start "
-    "nothing new, and ask the user to /compact; go on after it.",
-}
-REFUSED_TO_USER = {
-    "orange": "Automatic compaction is off: /compact at a stopping point.",
-    "advisory": "Checkpoint saved. Automatic compaction is off: /compact at a stopping point.",
-    "red": "Checkpoint saved. Automatic compaction is off: please /compact soon.",
-    "urgent": "Checkpoint saved. Automatic compaction is off: please /compact now.",
-    "critical": "Checkpoint saved. /compact now: automatic compaction is off, so requests will be "
-    "refused.",
-}
+REFUSED_TO_MODEL = (
+    "Checkpoint saved. Automatic compaction is off: go on, but read large files in parts; the user "
+    "is asked to /compact."
+)
+REFUSED_TO_USER = "Checkpoint saved. Automatic compaction is off: please /compact soon."
+REFUSED_LAST_TO_MODEL = (
+    "Checkpoint saved. Automatic compaction is off: finish the edit in hand, start nothing new, "
+    "and ask the user to /compact; go on after it."
+)
+REFUSED_LAST_TO_USER = (
+    "Checkpoint saved. /compact now: automatic compaction is off, so requests will be refused."
+)
 # The brief after a compaction is made from the transcript and needs no checkpoint.
 UNSAVED_TO_MODEL = "No checkpoint could be saved; the user is told. "
 STILL_RESTORED = "Go on: rules and open work are still restored, from the transcript."
@@ -99,13 +93,19 @@ def compose(
     """Compose the texts for the model and the user. `window` is the window's number, so that a late
     text is not read as news of the next window. `saved`: there is a checkpoint, and since when."""
     level, refused = name(crossing), edge.kind == "refusal"
-    if saved:
-        advice = _date((REFUSED_TO_MODEL if refused else TO_MODEL)[level], seconds_ago)
-        for_user = _date((REFUSED_TO_USER if refused else TO_USER)[level], seconds_ago)
-    else:
+    is_last = level == "critical"
+    if not saved:
         critical = UNSAVED_REFUSED if refused else UNSAVED_CRITICAL
-        advice = UNSAVED_TO_MODEL + (critical if level == "critical" else STILL_RESTORED)
+        advice = UNSAVED_TO_MODEL + (critical if is_last else STILL_RESTORED)
         for_user = UNSAVED_TO_USER
+    elif refused:
+        advice = REFUSED_LAST_TO_MODEL if is_last else REFUSED_TO_MODEL
+        for_user = REFUSED_LAST_TO_USER if is_last else REFUSED_TO_USER
+    else:
+        advice, for_user = TO_MODEL[level], TO_USER[level]
+    if level == "orange":  # no checkpoint is due yet
+        advice, for_user = (text.removeprefix(f"{SAVED} ") for text in (advice, for_user))
+    advice, for_user = (_date(text, seconds_ago) for text in (advice, for_user))
     about = estimate_mark(reading.estimated)
     full = (
         f"Holdfast: context window {window} is {about}{verdict.used_ratio:.0%} of the way to "

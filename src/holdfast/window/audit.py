@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from holdfast.wire import log, places
+from holdfast.wire.scan import parse_object
 
 ROTATE_BYTES = 4 << 20
 PRESSURE, FREED = "CONTEXT_PRESSURE", "CONTEXT_FREED"
@@ -48,19 +49,11 @@ def events() -> Iterator[dict[str, Any]]:
         newer = None
     for file in filter(None, (older, newer)):
         with file:
-            yield from filter(None, map(_event, file))
+            yield from filter(None, map(parse_object, file))
 
 
 def _open(place: Path) -> BinaryIO | None:
     return place.open("rb") if place.is_file() else None
-
-
-def _event(line: bytes) -> dict[str, Any] | None:
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def under_pressure(

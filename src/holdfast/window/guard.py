@@ -66,16 +66,8 @@ class Thresholds(NamedTuple):
     @classmethod
     def of(cls, settings: Settings) -> Thresholds:
         share = settings.share
-        return cls(
-            zones=(share("zone_yellow"), share("zone_orange"), share("zone_red")),
-            warning_left=share("warning_left"),
-            warning_left_least=share("warning_left_least"),
-            warning_left_most=share("warning_left_most"),
-            advisory_left=share("advisory_left"),
-            urgent_left=share("urgent_left"),
-            critical_left=share("critical_left"),
-            fast_climb=share("fast_climb"),
-        )
+        zones = share("zone_yellow"), share("zone_orange"), share("zone_red")
+        return cls(zones, *map(share, cls._fields[1:]))
 
     def alerts_left(self, warning_left: float) -> tuple[float, float, float, float]:
         return (warning_left, self.advisory_left, self.urgent_left, self.critical_left)

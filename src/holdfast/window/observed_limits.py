@@ -21,21 +21,22 @@ VERSION = 2
 MOST = 400
 
 
-class Conditions(NamedTuple):
-    """What must be equal for one compaction to be evidence for the next."""
-
-    model: str
-    client_version: str
-    switches: str  # those that move the limit, as sorted JSON
+Conditions = tuple[str, str, str]  # must be equal for one compaction to be evidence for the next
 
 
 class Observation(NamedTuple):
     """One automatic compaction; `boundary` is the id of its line, so that it counts once."""
 
-    conditions: Conditions
+    model: str
+    client_version: str
+    switches: str  # those that move the limit, as sorted JSON
     pre_tokens: int
     boundary: str
     at_ms: int
+
+    @property
+    def conditions(self) -> Conditions:
+        return self[:3]
 
 
 class Observed(NamedTuple):
@@ -57,7 +58,7 @@ class Observed(NamedTuple):
 
 def conditions(model: str, client_version: str, switches: LimitSettings) -> Conditions:
     turned = json.dumps(switches.moving_limit_of(model), sort_keys=True)
-    return Conditions(model, client_version, turned)
+    return model, client_version, turned
 
 
 def path() -> Path:
@@ -78,13 +79,12 @@ def load() -> Observed:
 def _decode(value: Any) -> Observed:
     if value["version"] != VERSION:
         return Observed()
+    kinds: dict[str, Any] = dict.fromkeys(Observation._fields, str) | {
+        "pre_tokens": int,
+        "at_ms": int,
+    }
     rows = [
-        Observation(
-            Conditions(*(str(row[name]) for name in Conditions._fields)),
-            int(row["pre_tokens"]),
-            str(row["boundary"]),
-            int(row["at_ms"]),
-        )
+        Observation(*(kinds[name](row[name]) for name in Observation._fields))
         for row in value["observations"][-MOST:]
     ]
     return Observed(tuple(rows), int(value["forgotten_ms"]))
@@ -120,22 +120,13 @@ def learned_limits() -> list[dict[str, Any]]:
 
 
 def _edge_of(where: Conditions, pre_tokens: list[int]) -> CompactionLimit:
-    turned = from_json(json.loads(where.switches))
-    return compaction_limit.find(
-        where.model, where.client_version, turned, seen_pre_tokens=pre_tokens
-    )
+    model, client_version, switches = where
+    turned = from_json(json.loads(switches))
+    return compaction_limit.find(model, client_version, turned, seen_pre_tokens=pre_tokens)
 
 
 def _save(observations: list[Observation], forgotten_ms: int) -> None:
-    rows = [
-        {
-            **observation.conditions._asdict(),
-            "pre_tokens": observation.pre_tokens,
-            "boundary": observation.boundary,
-            "at_ms": observation.at_ms,
-        }
-        for observation in observations
-    ]
+    rows = [observation._asdict() for observation in observations]
     value = {"version": VERSION, "forgotten_ms": forgotten_ms, "observations": rows}
     Path(places.home()).mkdir(mode=0o700, parents=True, exist_ok=True)
     places.replace_whole(str(path()), json.dumps(value).encode("utf-8", "replace"))

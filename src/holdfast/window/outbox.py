@@ -133,21 +133,6 @@ def known_ids(folder: str) -> set[str]:
     }
 
 
-def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -> int:
-    """Add messages that are not there yet, oldest first; how many. `size` is the transcript's."""
-    had = {bare(entry.id) for entry in box.entries} | {
-        bare(message.id) for message in done_messages(folder)
-    }
-    fresh = [one for one in new if bare(one.id) not in had]
-    room = max(0, MOST_ENTRIES - len(box.entries))
-    fresh = sorted(fresh, key=_age)[:room]
-    if fresh:
-        box.read_to = box.read_to if box.said else size
-        box.entries = sorted([*box.entries, *fresh], key=_age)
-        save(folder, box)
-    return len(fresh)
-
-
 def done_messages(folder: str) -> list[DoneMessage]:
     data = places.read_small(f"{folder}/outbox.done", MOST_BYTES)
     messages = []
@@ -299,27 +284,22 @@ def _speaking(folder: str) -> int:
 
 
 def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
-    """Add messages that are new and were not delivered. The next hook wakes while any waits."""
+    """Add messages that are new and were not delivered, oldest first. The next hook wakes while any
+    waits. Those that the transcript shows have arrived: the outbox was lost."""
     with lock_state(folder) as state:
-        box = load(folder)
-        known = {bare(entry.id) for entry in box.entries}
-        new = [entry for entry in entries if bare(entry.id) not in known]
-        if new:
-            _put(folder, box, new, state.transcript, now_ms)
+        box, known = load(folder), known_ids(folder)
+        if new := [entry for entry in entries if bare(entry.id) not in known]:
+            size = places.size_of(state.transcript)
+            end = read_from(state.transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
+            arrived = [one for one in new if one.tag.encode() in end]
+            fresh = sorted((one for one in new if one not in arrived), key=_age)
+            if not box.said:
+                box.read_to = size
+            room = max(0, MOST_ENTRIES - len(box.entries))
+            box.entries = sorted([*box.entries, *fresh[:room]], key=_age)
+            save(folder, box, [DoneMessage(one.id, CONFIRMED, now_ms) for one in arrived])
         if places.has_outbox(folder):  # also if another process added them and stopped there
             make_mark.rearm(folder, state)
-
-
-def _put(
-    folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
-) -> None:
-    """Leave out messages that the transcript shows: the outbox was lost."""
-    size = places.size_of(transcript)
-    end = read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
-    confirmed = [one for one in new if one.tag.encode() in end]
-    if confirmed:
-        save(folder, box, [DoneMessage(one.id, CONFIRMED, now_ms) for one in confirmed])
-    put(folder, box, [one for one in new if one not in confirmed], size)
 
 
 def take_back(folder: str, message_ids: Set[str]) -> set[str]:

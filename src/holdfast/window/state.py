@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 VERSION = 1
 PATIENCE_SECONDS = 2.0
 MOST = 1 << 53
+COMPACTING_MS = 10 * 60_000  # a compaction that takes longer never came
 
 
 class State:

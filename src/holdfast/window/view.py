@@ -23,7 +23,7 @@ from holdfast.window import guard, history, observed_limits, velocity
 from holdfast.window.guard import Reading, Thresholds, Verdict
 from holdfast.window.history import WindowCompaction, WindowHistory
 from holdfast.window.observed_limits import Observation
-from holdfast.window.state import State
+from holdfast.window.state import COMPACTING_MS, State
 from holdfast.window.velocity import Forecast
 from holdfast.wire import mark, places, scan, spool, tail
 from holdfast.wire.log import inert
@@ -38,7 +38,6 @@ BYTES_PER_TOKEN = 4
 WEIGHTS = {"message": 0.01, "read": 0.02, "edit": 0.015, "tool": 0.005, "subagent": 0.05}
 EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit"))
 AGENTS = frozenset(("Agent", "Task"))
-COMPACTING_MS = 10 * 60_000  # a compaction that takes longer never came
 IDLE_MS = 30 * 60_000
 
 
@@ -103,14 +102,6 @@ class View(NamedTuple):
     verdict: Verdict
     facts: WindowFacts
     observations: tuple[Observation, ...] = ()  # of where the client compacted, here
-
-    @property
-    def model(self) -> str:
-        return self.facts.model
-
-    @property
-    def client_version(self) -> str:
-        return self.facts.client_version
 
 
 def of_moment(moment: Moment, state: State, settings: Settings) -> View:
@@ -211,7 +202,7 @@ def _new_observations(
     turned = client_switches.from_json(state.switches)
     return tuple(
         Observation(
-            observed_limits.conditions(
+            *observed_limits.conditions(
                 compaction.model or facts.model,
                 compaction.boundary.line.version or facts.client_version,
                 turned,

@@ -8,9 +8,9 @@ are not woken record nothing. A look is cached until the transcript or the state
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -21,15 +21,13 @@ from holdfast.settings.load import Settings
 from holdfast.window import health
 from holdfast.window import state as window_state
 from holdfast.window.guard import Thresholds, place
-from holdfast.window.state import State, all_windows
+from holdfast.window.state import COMPACTING_MS, State, all_windows
 from holdfast.wire import places, spool
 
 LIVE_MS = 30 * 60_000  # after a longer silence it was killed or left open
 MOST_SECONDS = 1.0  # the end of one long transcript takes 60 ms, and there may be a thousand
 MOST_KEPT = 2_000
 Signature = tuple[tuple[int, int], tuple[int, int]]
-_kept: dict[str, tuple[Signature, dict[str, Any]]] = {}
-_lock = threading.Lock()
 
 
 def is_over(folder: str, state: State) -> bool:
@@ -83,27 +81,22 @@ def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[st
     found: dict[str, dict[str, Any]] = {}
     for folder, state in windows:
         signed = (_signature_of(state.transcript), _signature_of(f"{folder}/state.json"))
-        known = _kept.get(folder)
-        if known is not None and known[0] == signed:
-            found[folder] = known[1]
-        elif signed[0][0] and time.monotonic() < until_s:
-            found[folder] = _look_again(folder, state, now_ms, signed)
+        # Compacting ends without a change of these files: then a look is good for a minute.
+        compacts = state.compacting_ms > now_ms - COMPACTING_MS
+        if signed[0][0] and time.monotonic() < until_s:
+            found[folder] = _health(folder, signed, now_ms // 60_000 if compacts else 0)
     return found
 
 
-def _look_again(folder: str, state: State, now_ms: int, signed: Signature) -> dict[str, Any]:
+@lru_cache(MOST_KEPT)
+def _health(folder: str, _signed: Signature, _minute: int) -> dict[str, Any]:
     from holdfast.window import view  # many callers only ask whether a window is over
     from holdfast.window.health import describe
 
+    state = window_state.load(folder)
     settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, now_ms, folder)
-    health = describe(seen, state, settings.share("watch_at"))
-    if not health["compacting"]:  # that ends without a change of these files
-        with _lock:
-            while len(_kept) >= MOST_KEPT:
-                del _kept[next(iter(_kept))]
-            _kept[folder] = (signed, health)
-    return health
+    seen = view.of_transcript(state, settings, int(time.time() * 1000), folder)
+    return describe(seen, state, settings.share("watch_at"))
 
 
 def _signature_of(path: str) -> tuple[int, int]:

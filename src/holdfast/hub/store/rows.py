@@ -54,6 +54,11 @@ def rows(
     return [dict(zip(names, row, strict=True)) for row in found.all()]
 
 
+def pick(record: object, *names: str) -> Row:
+    """Return these attributes of a record, which are columns of the same names."""
+    return {name: getattr(record, name) for name in names}
+
+
 DURATIONS = frozenset(("total_duration_ms", "duration_ms", "age_ms", "left_ms"))
 
 

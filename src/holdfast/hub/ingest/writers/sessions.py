@@ -27,7 +27,7 @@ from holdfast.hub.ingest.records import (
     RecordedWindow,
 )
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, RowCache, first, put, put_new, upsert
+from holdfast.hub.store.rows import Row, RowCache, first, pick, put, put_new, upsert
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -69,8 +69,7 @@ def _create_project(connection: Connection, project_id: str, path: str, at_ms: i
 
 def _create_session(connection: Connection, record: RecordedSession) -> None:
     row: Row = {
-        "id": record.id,
-        "project_id": record.project_id,
+        **pick(record, "id", "project_id"),
         "started_ms": record.first_ms,
         "seen_ms": record.last_ms,
         "total_tools_used": 0,
@@ -189,11 +188,7 @@ def _update_context(connection: Connection, cache: RowCache, record: RecordedCon
     if row is None:
         row = cache.put(
             {
-                "id": record.id,
-                "project_id": record.project_id,
-                "agent_id": record.agent_id,
-                "agent_type": record.agent_type,
-                "session_id": record.session_id,
+                **pick(record, "id", "project_id", "agent_id", "agent_type", "session_id"),
                 "status": _status(connection, record),
                 "role_context": {"tool_counts": {}},
                 "skills_to_restore": [],
@@ -229,12 +224,8 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
     now_ms = row_times.now_ms()
     at_ms = min(record.at_ms, now_ms)
     row = {
-        "session_id": record.session_id,
-        "agent_id": record.agent_id,
-        "project_id": record.project_id,
+        **pick(record, "session_id", "agent_id", "project_id", "health", "used_tokens"),
         "agent_type": record.agent_type or None,
-        "health": record.health,
-        "used_tokens": record.used_tokens,
         "updated_ms": at_ms,
     }
     before = _window(connection, record)
@@ -250,11 +241,8 @@ def write_compaction(connection: Connection, record: RecordedCompaction) -> None
     readings.add_compaction(
         connection,
         {
-            "session_id": record.session_id,
-            "agent_id": record.agent_id,
+            **pick(record, "session_id", "agent_id", "project_id", "at_ms"),
             "number": record.count,
-            "project_id": record.project_id,
-            "at_ms": record.at_ms,
             "step": record.step or None,
             "trigger": record.trigger or None,
             "before_tokens": record.before_tokens or None,
@@ -263,9 +251,7 @@ def write_compaction(connection: Connection, record: RecordedCompaction) -> None
     )
     freed = {"compact_count": record.count, "compacted_ms": record.at_ms}
     window = {
-        "session_id": record.session_id,
-        "agent_id": record.agent_id,
-        "project_id": record.project_id,
+        **pick(record, "session_id", "agent_id", "project_id"),
         "used_tokens": 0,
         "updated_ms": record.at_ms,
         **freed,
@@ -307,12 +293,9 @@ def write_audit(connection: Connection, records: Iterable[RecordedEvent]) -> lis
     for record in lines:
         cache.put(
             {
-                "id": record.id,
-                "kind": record.kind,
+                **pick(record, "id", "kind", "body", "at_ms"),
                 "session_id": record.session_id or None,
                 "agent_id": record.agent_id or None,
-                "body": record.body,
-                "at_ms": record.at_ms,
             }
         )
     return cache.flush()[0]
@@ -326,11 +309,9 @@ def write_checkpoints(connection: Connection, records: Iterable[RecordedEvent]) 
         if cache.get(record.id) is None:
             cache.put(
                 {
-                    "id": record.id,
-                    "project_id": record.project_id,
+                    **pick(record, "id", "project_id", "session_id"),
                     "agent_id": f"{SNAPSHOT}-{record.session_id}-{record.at_ms}",
                     "agent_type": SNAPSHOT,
-                    "session_id": record.session_id,
                     "status": "completed",
                     "role_context": record.snapshot,
                     "skills_to_restore": [],

@@ -25,7 +25,7 @@ from holdfast.hub.ingest.records import (
     RecordedSubtask,
     RecordedTask,
 )
-from holdfast.hub.store.rows import Row, RowCache
+from holdfast.hub.store.rows import Row, RowCache, pick
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
 from holdfast.hub.tree.actions import keywords
 
@@ -74,9 +74,8 @@ class Tree:
     ) -> Row:
         return self.requests.put(
             {
+                **pick(record, "project_id", "session_id"),
                 "id": row_id,
-                "project_id": record.project_id,
-                "session_id": record.session_id,
                 "prompt": prompt,
                 "prompt_type": "other",
                 "status": "active",
@@ -112,10 +111,8 @@ class Tree:
         done = record.status == "completed"
         self.tasks.put(
             {
-                "id": record.id,
-                "request_id": record.request_id,
+                **pick(record, "id", "request_id", "wave_number"),
                 "name": record.name or "Task",
-                "wave_number": record.wave_number,
                 "status": record.status or "pending",
                 "created_ms": record.at_ms,
                 "completed_ms": record.at_ms if done else None,
@@ -253,9 +250,8 @@ class Subtasks:
 
 def _new(record: RecordedSubtask, task_id: str) -> Row:
     return {
-        "id": record.id,
+        **pick(record, "id", "session_id"),
         "task_id": task_id,
-        "session_id": record.session_id,
         "description": _unknown(record.agent_type),
         "agent_type": record.agent_type or None,
         "agent_id": record.agent_id or None,
@@ -335,9 +331,7 @@ class Actions:
     def _new(self, record: RecordedAction) -> Row:
         subtask = ids.subtask_id(record.session_id, record.agent_id) if record.agent_id else ""
         return {
-            "id": record.id,
-            "session_id": record.session_id,
-            "project_id": record.project_id,
+            **pick(record, "id", "session_id", "project_id"),
             "agent_id": record.agent_id or None,
             "subtask_id": subtask if subtask in self._subtasks else None,
             **_columns(record),
@@ -362,10 +356,8 @@ class Actions:
 
 def _columns(record: RecordedAction) -> Row:
     return {
-        "tool_name": record.tool_name,
-        "tool_type": record.tool_type,
+        **pick(record, "tool_name", "tool_type", "exit_code"),
         "input": record.input or None,
-        "exit_code": record.exit_code,
         "file_paths": list(record.file_paths),
         "created_ms": record.at_ms,
         "keywords": keywords(record.input, record.file_paths),
