@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from holdfast.archive import outputs
 from holdfast.archive.outputs import NoOutput
 from holdfast.cli.main import holdfast_command
-from holdfast.files.small_files import NotStored
 
 ID = "out-0123abcd"
 ABOUT = {"tool": "Bash", "session_id": "s1", "at_ms": 1}
@@ -52,15 +51,6 @@ def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
     with pytest.raises(NoOutput) as error:
         outputs.load(word)
     assert error.value.hint
-
-
-@pytest.mark.requirement("R7")
-def test_one_never_takes_the_place_of_another() -> None:
-    output_id = _kept("first")
-    with pytest.raises(NotStored):
-        outputs.keep(output_id, "second", ABOUT)
-    assert outputs.load(output_id) == "first"
-    assert [one.name for one in Path(outputs.folder()).iterdir()] == [f"{output_id}.txt"]
 
 
 @pytest.mark.requirement("R7")
@@ -105,17 +95,6 @@ def test_the_command_prints_it_in_parts_and_by_words() -> None:
 
 
 @pytest.mark.requirement("R7")
-def test_head_and_end_are_shown_and_the_way_to_the_rest() -> None:
-    lines = [f"line {number}" for number in range(2_000)]
-    shown = outputs.preview("\n".join(lines), ID).splitlines()
-    assert shown[:3] == lines[:3]
-    assert shown[-3:] == lines[-3:]
-    [said] = [line for line in shown if line.startswith("[holdfast")]
-    assert ID in said
-    assert "of 18,889 characters" in said
-
-
-@pytest.mark.requirement("R7")
 @given(st.lists(st.text(max_size=300), min_size=1), st.integers(20, 200))
 def test_a_preview_is_short_and_begins_and_ends_as_the_whole(parts: list[str], times: int) -> None:
     text = ("".join(parts) + "some words\n") * 20 * times
@@ -137,17 +116,3 @@ def test_pieces_together_are_the_whole(text: str, most: int) -> None:
         if not offset:
             break
     assert said == text
-
-
-@pytest.mark.requirement("R7")
-def test_lines_are_found_by_words_with_those_around_them() -> None:
-    text = "\n".join(f"row {n} {'Tide LOW' if n == 50 else 'calm'}" for n in range(100))
-    found = outputs.excerpt_with(text, "low tide", 0, 1_000)
-    assert found.text.splitlines() == [
-        "49: row 48 calm",
-        "50: row 49 calm",
-        "51: row 50 Tide LOW",
-        "52: row 51 calm",
-        "53: row 52 calm",
-    ]
-    assert outputs.excerpt_with(text, "storm", 0, 1_000).text == ""

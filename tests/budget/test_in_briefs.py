@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,11 @@ from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
 from holdfast.brief.item import compartment_of, item_id
-from holdfast.budget import compartments
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
-from holdfast.budget.ledger import API, MODEL, USER, InvalidShare, Ledger, OwnWordsStay, Pin
+from holdfast.budget.ledger import API, MODEL, USER, Ledger, OwnWordsStay, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, Place, Record, Task, Turn
-from tests.builders import an_answer
 from tests.events.work import Work
 
 
@@ -134,13 +131,6 @@ def _pin(*words: str) -> str:
     return run.output
 
 
-def _pinned(*words: str) -> dict[str, Any]:
-    _pin(*words)
-    session = words[words.index("--session") :][:2] if "--session" in words else ()
-    made: dict[str, Any] = json.loads(_pin("--json", *session))[-1]
-    return made
-
-
 def _ok(*words: str) -> Any:
     found: Result = CliRunner().invoke(holdfast_command, ["budget", *words])
     assert found.exit_code == 0, found.output
@@ -149,7 +139,8 @@ def _ok(*words: str) -> Any:
 
 @pytest.mark.requirement("K1", "K2", "C3", "U3")
 def test_a_pin_is_given_back_after_a_compaction_and_kept_in_the_checkpoint(work: Work) -> None:
-    made = _pinned("Never touch data/raw.", "--compartment", SAFETY)
+    _pin("Never touch data/raw.", "--compartment", SAFETY)
+    [made] = json.loads(_pin("--json"))
     _, given = work.compact()
     assert "Never touch data/raw." in given.partition("## Pinned")[2]
     [entry] = index.load()
@@ -184,57 +175,3 @@ def test_an_item_is_evicted_by_its_id_and_comes_back_when_asked(work: Work) -> N
     refused = CliRunner().invoke(holdfast_command, ["budget", "evict", request["id"]]).exception
     assert isinstance(refused, OwnWordsStay)
     assert "is what the user typed, and that always stays" in str(refused)
-
-
-@pytest.mark.requirement("K1", "U3")
-def test_shares_are_set_and_taken_back(work: Work) -> None:
-    assert "active_task 30%" in _ok("allot", ACTIVE, "30%")
-    part = next(part for part in _ok("--json")["parts"] if part["name"] == ACTIVE)
-    assert (part["share"], part["set_by"]) == (0.3, "project")
-    assert "none" in _ok("allot", ACTIVE, "role")
-    wrong = CliRunner().invoke(holdfast_command, ["budget", "allot", ACTIVE, "lots"])
-    assert isinstance(wrong.exception, InvalidShare) and wrong.exception.exit_code == 2
-
-
-@pytest.mark.requirement("K1", "U3")
-@pytest.mark.parametrize("scope", [[], ["--user"], ["--session", "now"]])
-def test_what_takes_back_an_unpin_pins_the_same_in_the_same_scope(
-    work: Work, scope: list[str]
-) -> None:
-    words = "Say 'no' to $HOME and \"quotes\""
-    made = _pinned(words, *scope)
-    session = [word for word in scope if word != "--user"]
-    gone = _pin("--remove", made["id"], *session)
-    again = _pin(*_undo(gone))
-    [pin] = json.loads(_pin("--json", *session))
-    assert (pin["id"], pin["scope"], pin["text"]) == (made["id"], made["scope"], words)
-    _pin(*_undo(again))
-    assert _ok("--json")["pins"] == []
-
-
-def _undo(printed: str) -> list[str]:
-    return shlex.split(printed.partition("undo: holdfast pin ")[2].splitlines()[0])
-
-
-def _noted(work: Work, words: str) -> None:
-    """The model says something while it works, and something else later."""
-    for number, text in enumerate((words, "The headings are read, and the tests pass again.")):
-        note = an_answer(100_000 + 10_000 * number, id=f"noted-{number}")
-        note["message"]["content"] = [{"type": "text", "text": text}]
-        work.lines.append(note)
-        work.round(105_000 + 10_000 * number)
-
-
-@pytest.mark.requirement("K1", "B10")
-def test_the_budget_counts_all_that_the_brief_holds(work: Work) -> None:
-    """Until now the notes of the model were in `holdfast brief` and not in the budget."""
-    _noted(work, "I use sqlite, because one file is easy to back up.")
-    text = CliRunner().invoke(holdfast_command, ["brief"]).output
-    assert "## The model's own words" in text
-    counted = compartments.estimate(text).tokens
-    found = _ok("--json")
-    assert abs(found["spent_tokens"] - counted) <= 1
-    items = [item for part in found["parts"] for item in part["items"]]
-    assert [item["text"] for item in items if item["section"] == "decisions"] == [
-        "turn 2, step 3: I use sqlite, because one file is easy to back up."
-    ]

@@ -171,7 +171,7 @@ def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
     assert outbox.load(folder).entries == [], "no hook says it any more"
     talk.good("board", op="post", topic="workflow.progress", text="then", agent="a", to="s1")
     with lock_state(folder) as state:
-        assert outbox.turn(folder, state.transcript, state.at_ms)
+        assert outbox.messages_for_turn(folder, state.transcript, state.at_ms)
     found = talk.good("board", op="read")
     assert (found["messages"], found["unread_remaining"]) == ([], 0), "a hook has said it"
 

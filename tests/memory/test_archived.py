@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from holdfast.archive.save_transcripts import save_all
 from holdfast.memory.expand import expand
 from holdfast.memory.recall import recall
 from tests.archive.sessions import ROOM, TOKEN
-from tests.memory.transcripts import a_line, a_session, written
+from tests.memory.transcripts import a_session
 from tests.segment.library_builders import a_segment, kept
 
 pytestmark = pytest.mark.requirement("R9", "M6")
@@ -22,13 +21,6 @@ TALK = (
     "and how do we deploy?",
     "Deployments go through the blue pipeline on Tuesdays.",
 )
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "p"
-    folder.mkdir()
-    return folder
 
 
 def test_a_result_keeps_its_id_when_the_client_deletes_the_transcript(project: Path) -> None:
@@ -42,20 +34,6 @@ def test_a_result_keeps_its_id_when_the_client_deletes_the_transcript(project: P
     whole = expand(before.id, project=str(project))
     assert "Deployments go through the blue pipeline on Tuesdays." in whole.text
     assert not whole.gone
-
-
-def test_a_subagents_words_are_found_in_its_copy(project: Path) -> None:
-    path = a_session(project, "s1", *TALK)
-    own = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
-    lines = [a_line("user", "count the herons", 0, "s1", isSidechain=True, agentId="a1")]
-    own.parent.mkdir(parents=True)
-    shutil.move(written(project, "moved", lines), own)
-    save_all(ROOM)
-    path.unlink()
-    shutil.rmtree(path.with_suffix(""))
-    [first, *_] = recall("herons", project=str(project)).found
-    assert first.item.agent == "a1"
-    assert "count the herons" in expand(first.id, project=str(project)).text
 
 
 def test_a_segment_leads_back_to_the_archived_turns(project: Path) -> None:

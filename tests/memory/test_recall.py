@@ -22,13 +22,6 @@ TALK = (
 )
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "p"
-    folder.mkdir()
-    return folder
-
-
 @pytest.mark.requirement("M6")
 def test_a_result_names_the_lines_it_came_from_and_expands_to_them(project: Path) -> None:
     path = a_session(project, "s1", *TALK)
@@ -77,21 +70,6 @@ def test_the_start_of_an_id_is_enough_where_it_fits_one(project: Path) -> None:
             expand(word, project=str(project))
 
 
-@pytest.mark.requirement("M6")
-def test_a_long_turn_is_expanded_piece_by_piece_without_a_gap(project: Path) -> None:
-    words = " ".join(f"word{n}" for n in range(3_000))
-    a_session(project, "s1", "tell me", f"zebra {words}")
-    [first, *_] = recall("zebra", project=str(project)).found
-    offset, parts = 0, []
-    while True:
-        piece = expand(first.id, project=str(project), most_chars=5_000, offset=offset)
-        parts.append(piece.text)
-        offset = piece.next_offset
-        if not offset:
-            break
-    assert "".join(parts) == f"user: tell me\nmodel: zebra {words}"
-
-
 @pytest.mark.requirement("M2")
 def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None:
     path = a_session(project, "s1", *TALK)
@@ -128,14 +106,6 @@ def test_a_segment_that_only_quotes_its_turns_is_no_second_result(project: Path)
     assert [one.id for one in found if one.kind == "segment"] == ["segment-s1_seg_2"]
     alone = recall("blue pipeline", project=str(project), kinds=("segment",)).found
     assert len(alone) == 2, "who asks for the kind gets both"
-
-
-@pytest.mark.requirement("M3")
-def test_an_index_that_is_deleted_is_made_again_by_the_next_search(project: Path) -> None:
-    a_session(project, "s1", *TALK)
-    first = recall("bastion", project=str(project))
-    Path(locations.index_file(str(project))).unlink()
-    assert recall("bastion", project=str(project)).found == first.found
 
 
 @pytest.mark.requirement("M3", "X6")

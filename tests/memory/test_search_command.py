@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
 from holdfast.memory import sync
-from holdfast.memory.locations import client_folder, index_file, index_files
+from holdfast.memory.locations import client_folder
 from holdfast.memory.recall import recall
 from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
@@ -184,15 +184,6 @@ def _a_project(folder: Path, text: str) -> Path:
     folder.mkdir()
     written(folder, folder.name, [a_line("user", text, 0, folder.name, cwd=str(folder))])
     return folder
-
-
-@pytest.mark.requirement("U3", "M6")
-def test_a_search_of_every_project_also_finds_those_never_searched(tmp_path: Path) -> None:
-    other = _a_project(tmp_path / 'a "b" ü', "The buoy is painted vermilion.")
-    assert run("vermilion").exit_code == 1
-    [found] = json.loads(run("vermilion", "--all-projects", "--json").stdout)["results"]
-    assert found["project"] == str(other)
-    assert index_file(str(other)) in index_files()
 
 
 @pytest.mark.requirement("U3", "M6")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import signal
 import subprocess
@@ -32,13 +31,6 @@ from tests.memory.transcripts import a_line, a_session, said, written
 from tests.transcript.builders import jsonl
 
 NOW_MS = 1_772_000_000_000
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "p"
-    folder.mkdir()
-    return folder
 
 
 def found(project: Path, query: str, *, cold: bool = False, everywhere: bool = False) -> list[Item]:
@@ -124,13 +116,11 @@ def test_decisions_and_answers_lead_to_the_line_they_were_said_in(project: Path)
     }
     [rule] = [one.id for one in found.found if one.item.by == "user"]
     assert "user: tabs, never" in expand(rule, project=str(project)).text
-    path.unlink()
-    [kept] = recall("tabs", project=str(project), kinds=("decision",)).found
-    assert (kept.item.title, kept.item.text, kept.item.by) == (
-        "Tabs or blanks?",
-        "tabs, never",
-        "user",
-    )
+
+
+def a_checkpoint(project: Path, hour: int, sections: dict[str, list[str]]) -> None:
+    created = datetime(2026, 3, 1, hour, tzinfo=UTC)
+    keep(Document(created, "manual", str(project), "s1", sections=sections))
 
 
 @pytest.mark.requirement("X7")
@@ -143,16 +133,7 @@ def test_a_link_in_a_project_brings_in_nothing_of_another(
 ) -> None:
     private = tmp_path / "private"
     private.mkdir()
-    sections = {"Next Steps": ["paint the lighthouse"]}
-    keep(
-        Document(
-            created=datetime(2026, 1, 15, 12, 0, tzinfo=UTC),
-            trigger="auto",
-            project=str(private),
-            session_id="s1",
-            sections=sections,
-        )
-    )
+    a_checkpoint(private, 1, {"Next Steps": ["paint the lighthouse"]})
     (private / "s1" / "archived_context").mkdir(parents=True)
     told = Compressed("seg_s1_001", compressed_content="paint the lighthouse", session_id="s1")
     for folder in (private, private / "s1" / "archived_context"):
@@ -167,18 +148,8 @@ def test_a_link_in_a_project_brings_in_nothing_of_another(
 @pytest.mark.requirement("M2")
 def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path) -> None:
     for hour in (1, 2):
-        keep(
-            Document(
-                created=datetime(2026, 3, 1, hour, tzinfo=UTC),
-                trigger="manual",
-                project=str(project),
-                session_id="s1",
-                sections={
-                    "Next Steps": ["paint the lighthouse"],
-                    "Key Decisions": [f"use lamp {hour}"],
-                },
-            )
-        )
+        told = {"Next Steps": ["paint the lighthouse"], "Key Decisions": [f"use lamp {hour}"]}
+        a_checkpoint(project, hour, told)
     steps = recall("lighthouse", project=str(project), kinds=("checkpoint",)).found
     assert [Path(one.item.file).name for one in steps] == ["2026-03-01-020000.md"]
     assert "use lamp 2" in steps[0].text and "use lamp 1" not in steps[0].text
@@ -188,15 +159,10 @@ def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path)
 
 
 def a_segment(project: Path, name: str, text: str, transcript: str = "") -> Compressed:
-    return Compressed(
-        segment_id=name,
-        topic="tides",
-        session_id="s1",
-        start_turn=1,
-        end_turn=1,
-        compressed_content=text,
-        metadata=Metadata(project=str(project), transcript=transcript, first_uuid="s1-0"),
-    )
+    about = Metadata(project=str(project), transcript=transcript, first_uuid="s1-0")
+    made = Compressed(name, "tides", "s1", 1, 1, compressed_content=text)
+    made.metadata = about
+    return made
 
 
 @pytest.mark.requirement("R6")
@@ -279,29 +245,6 @@ def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path)
     assert run.returncode == -signal.SIGKILL
     assert sync_project(str(project)).items == 2_000
     assert engines.open_index(str(project)).counts().items == 2_000
-
-
-@pytest.mark.requirement("M2", "M4")
-@pytest.mark.parametrize("is_zipped", [False, True])
-def test_a_reading_that_is_late_ends_with_what_it_has_and_the_next_goes_on(
-    tmp_path: Path, is_zipped: bool
-) -> None:
-    """However much there is: what lets the next one begin further on is all that is read."""
-    talk = said("s1", *[f"sentence {n} about birds" for n in range(8)])
-    strays = [a_result("nobody asked", number) for number in range(3)]
-    data = b"".join(map(jsonl, [*strays, *talk]))
-    path = tmp_path / "s1.jsonl"
-    path.write_bytes(gzip.compress(data) if is_zipped else data)
-    taken: list[Item] = []
-    late = turns.read(str(path), "", give_up=0.0)
-    reached: list[str] = []
-    while not late.done:
-        assert len(late.items) <= 1
-        taken += late.items
-        reached.append(late.state)
-        late = turns.read(str(path), late.state, give_up=0.0)
-    assert [*taken, *late.items] == list(turns.read(str(path), "").items)
-    assert len(set(reached)) == len(reached) == 3, "each came on"
 
 
 @pytest.mark.requirement("M2")

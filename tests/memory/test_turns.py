@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.memory.recall import recall
+from holdfast.text import fence
 from tests.memory.transcripts import a_line, a_session, said, written
 
 MODES = "Which permission mode do the tests run in?"
-REFUSAL = (
-    "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you "
-    "how to proceed, the user said:\nthe ferry table is read only"
-)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "p"
-    folder.mkdir()
-    return folder
-
-
-def call(number: int, tool: str, **given: Any) -> dict[str, Any]:
-    block = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
-    return a_line("assistant", [block], number, "s1")
-
-
-def result(number: int, text: str, *, is_error: bool = False, **more: Any) -> dict[str, Any]:
-    block = {"type": "tool_result", "tool_use_id": f"t{number - 1}", "content": text}
-    return a_line("user", [{**block, "is_error": is_error}], number, "s1", **more)
-
-
-def asked_by_tool() -> list[dict[str, Any]]:
-    options = [
-        {"label": "bypass", "description": "no prompts at all"},
-        {"label": "plan", "description": "nothing is changed"},
-    ]
-    return [
-        *said("s1", "set up the harbour suite", "I need one thing first."),
-        call(2, "AskUserQuestion", questions=[{"question": MODES, "options": options}]),
-        result(3, f'"{MODES}"="bypass"', toolUseResult={"answers": {MODES: "bypass"}}),
-        *said("s1", "now the docs", "The docs are written.", first=4),
-    ]
+def called(name: str, given: dict[str, Any], text: str, **more: Any) -> list[dict[str, Any]]:
+    """A call and its result, after the first two lines of a session."""
+    call = {"type": "tool_use", "id": "t1", "name": name, "input": given}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": text}
+    return [a_line("assistant", [call], 3, "s1"), a_line("user", [result], 4, "s1", **more)]
 
 
 @pytest.mark.requirement("M2")
 def test_an_answer_to_a_question_is_found_by_the_question(project: Path) -> None:
-    written(project, "s1", asked_by_tool())
+    questions = {"questions": [{"question": MODES, "options": [{"label": "bypass"}]}]}
+    answers = {"answers": {MODES: "bypass"}}
+    lines = said("s1", "set up the harbour suite", "I need one thing first.")
+    lines += called("AskUserQuestion", questions, f'"{MODES}"="bypass"', toolUseResult=answers)
+    lines += said("s1", "now the docs", "The docs are written.", first=5)
+    written(project, "s1", lines)
     [first, *_] = recall("which permission mode in tests?", project=str(project)).found
     assert first.kind == "turn" and first.title == "set up the harbour suite"
     assert f"{MODES} bypass" in first.snippet
@@ -63,22 +41,6 @@ def test_a_short_reply_is_found_by_what_it_answers(project: Path) -> None:
     found = recall("gauge feet or metres", project=str(project)).found
     assert f"{talk[1]} → no" in [one.item.title for one in found]
     assert any(one.item.sayings == [f"{talk[1]}\nno", "Metres it is."] for one in found)
-
-
-@pytest.mark.requirement("M2")
-def test_words_with_which_a_call_was_refused_are_the_users(project: Path) -> None:
-    lines = [
-        *said("s1", "clean up", "I will empty the table."),
-        call(2, "Bash", command="psql -c 'truncate ferries'"),
-        result(3, REFUSAL, is_error=True, toolUseResult="User rejected tool use"),
-        a_line("assistant", [{"type": "text", "text": "Then I leave it alone."}], 4, "s1"),
-    ]
-    path = written(project, "s1", [])
-    compact = (json.dumps(line, separators=(",", ":")) for line in lines)  # as the client writes
-    path.write_text("".join(f"{line}\n" for line in compact))
-    [first, *_] = recall("ferry table read only", project=str(project)).found
-    assert first.item.sayings[0].endswith("the ferry table is read only")
-    assert "Then I leave it alone." in first.snippet
 
 
 @pytest.mark.requirement("M2")
@@ -95,3 +57,47 @@ def test_a_turn_is_one_result_with_what_was_asked_and_what_came_of_it(project: P
     assert first.title == "measure every pier"
     assert first.item.sayings[0] == "measure every pier"
     assert first.item.sayings[-1] == "Pier 8 is measured."
+
+
+FENCED = f"{fence.opening('a checkpoint')}\n- the walrus sleeps\n{fence.closing()}"
+
+
+def matched(project: Path, query: str) -> list[str]:
+    """By the words themselves: not as a neighbour."""
+    found = recall(query, project=str(project), by_keyword=True).found
+    return [one.item.text for one in found if one.rank.keyword]
+
+
+@pytest.mark.requirement("M2", "M6")
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("Bash", {"command": "holdfast search 'walrus' --limit 3"}),
+        ("Bash", {"command": "/opt/venv/bin/holdfast expand walrus"}),
+        ("mcp__holdfast__recall", {"query": "walrus"}),
+        ("mcp__plugin_holdfast_holdfast__expand", {"query": "walrus"}),
+    ],
+)
+def test_looking_for_a_thing_is_no_second_finding_of_it(
+    project: Path, name: str, given: dict[str, str]
+) -> None:
+    lines = [
+        *said("s1", "where does it sleep?", "I will look."),
+        *called(name, given, "turn-12 the walrus sleeps"),
+    ]
+    lines += said("s1", "/holdfast:search walrus", "On the pier.", first=6)
+    command = "<command-name>/holdfast:search</command-name><command-args>walrus</command-args>"
+    lines[-2]["message"]["content"] = command
+    written(project, "s1", lines)
+    assert matched(project, "walrus") == []
+    assert [text[-12:] for text in matched(project, "pier")] == ["On the pier."]
+
+
+@pytest.mark.requirement("M2")
+def test_what_stands_in_a_fence_of_ours_is_not_found_whoever_quotes_it(project: Path) -> None:
+    lines = said("s1", f"seal {FENCED}", f"pelican {FENCED}")
+    lines += called("Bash", {"command": "cat note"}, f"otter\n{FENCED}\nheron")
+    written(project, "s1", lines)
+    assert matched(project, "walrus sleeps") == []
+    for word in ("seal", "pelican", "otter", "heron"):
+        assert len(matched(project, word)) == 1, word

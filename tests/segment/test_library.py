@@ -41,18 +41,6 @@ def test_a_kept_segment_has_every_field_of_the_format_and_is_found_again(own_hom
     assert _warm_file(own_home).stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.requirement("R2", "R4")
-def test_a_demoted_segment_is_cold_and_still_found() -> None:
-    kept(a_segment())
-    [one] = library.warm()
-    with library.hold_segments():
-        library.demote(one, NOW_MS)
-    assert library.warm() == []
-    assert [found.segment_id for found in library.cold("/p")] == ["s1_seg_1_0"]
-    assert library.tier("s1_seg_1_0") == "cold"
-    assert library.find("s1_seg_1_0") is not None
-
-
 @pytest.mark.requirement("R2")
 def test_a_pruned_archive_keeps_its_summary_and_what_it_is_known_by() -> None:
     kept(a_segment(metadata={"own_content": "ours", "transcript": "/t.jsonl"}))
@@ -66,17 +54,6 @@ def test_a_pruned_archive_keeps_its_summary_and_what_it_is_known_by() -> None:
     assert one.metadata.own_content == ""
     assert one.metadata.pruned_at.startswith("2026-02-01")
     assert one.metadata.transcript == "/t.jsonl"
-
-
-@pytest.mark.requirement("R4")
-def test_reading_a_segment_counts_and_makes_it_more_relevant() -> None:
-    kept(a_segment())
-    before = library.warm()[0].relevance_score
-    library.note_access("s1_seg_1_0", NOW_MS + DAY_MS)
-    [one] = library.warm()
-    assert one.access_count == 1
-    assert one.last_accessed == "2026-01-02T00:00:00Z"
-    assert one.relevance_score > before
 
 
 @pytest.mark.requirement("R4")

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.record.model import Place, Record, Turn
 from holdfast.segment import library, tiers
-from holdfast.segment.tiers import RollReport
+from holdfast.segment.segment import Segment
+from holdfast.segment.tiers import Limits, RollReport
+from holdfast.settings import load
 from tests.checkpoint.sessions import Session
-from tests.segment.library_builders import NOW_MS
+from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, works_on
 
 FULL, FULLER = 0.65, 0.85
@@ -87,15 +90,6 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("R1", "R4", "X6")
-def test_nothing_is_compressed_twice(transcript: Path) -> None:
-    first = _rolled(transcript)
-    again = _rolled(transcript, force=True)
-    assert again.compressed == []
-    assert again.turn == first.turn
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("A4", "R4")
 def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> None:
     code = (
@@ -125,3 +119,45 @@ def test_a_hostile_topic_is_harmless_in_every_file(tmp_path: Path, own_home: Pat
         texts = json.dumps(json.loads(path.read_text()), ensure_ascii=False)
         assert "\x1b" not in texts
         assert "\u202e" not in texts
+
+
+@pytest.mark.requirement("R2")
+@pytest.mark.parametrize(
+    ("end", "mentioned", "step", "said", "cold"),
+    [
+        (30, 30, 50, "Done.", True),
+        (30, 30, 49, "Done.", False),
+        (30, 31, 50, "Done.", False),
+        (30, 30, 50, "", False),
+        (2, 2, 50, "Done.", False),
+    ],
+)
+def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
+    end: int, mentioned: int, step: int, said: str, cold: bool
+) -> None:
+    turn = Turn("Make the reader skip the mark.", Place(), said=said)
+    one = Segment("x_seg_1", [turn], 1, end, 0, 100, [], mentioned)
+    assert bool(tiers.cold_segments(Record(op=step), [one], Limits())) is cold
+
+
+@pytest.mark.requirement("R2")
+def test_an_archive_is_outdated_after_thirty_days_once() -> None:
+    fresh = a_segment(metadata={"archived_at": "2026-01-01T00:00:00Z"})
+    pruned = a_segment(
+        metadata={"archived_at": "2025-01-01T00:00:00Z", "pruned_at": "2025-03-01T00:00:00Z"}
+    )
+    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 30 * DAY_MS, Limits()) == []
+    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 31 * DAY_MS, Limits()) == [fresh]
+
+
+@pytest.mark.requirement("R2")
+def test_every_number_is_a_setting() -> None:
+    assert Limits.of(load.load(environ={})) == Limits()
+    environ = {
+        f"HOLDFAST_SEGMENT_{name.upper()}": value
+        for name, value in {
+            "queue_from": "0.1", "archive_from": "0.2", "check_turns": "3", "cold_turns": "4",
+            "cold_messages": "6", "archive_turns": "7", "prune_turns": "8", "prune_days": "9",
+        }.items()
+    }  # fmt: skip
+    assert Limits.of(load.load(environ=environ)) == Limits(0.1, 0.2, 3, 4, 6, 7, 8, 9)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from holdfast.settings.load import load
+from holdfast.window import health, windows
 from holdfast.window import state as states
-from holdfast.window import windows
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
@@ -75,3 +75,21 @@ def test_each_says_whether_a_task_fits_as_far_as_anything_is_known() -> None:
     assert [found[name]["fits"] for name in "abc"] == [False, True, None]
     assert [found[name]["room_tokens"] for name in "abc"] == [10_000, 80_000, None]
     assert "fits" not in windows.peers_of(ME, load(), NOW_MS)[0]
+
+
+@pytest.mark.requirement("A5", "G10")
+@pytest.mark.parametrize(
+    ("used", "saved", "wanted"),
+    [
+        (59, 0, "none"),
+        (60, 0, "trigger_checkpoint"),
+        (90, 59, "trigger_checkpoint"),
+        (90, 60, "none"),
+        (30, 90, "none"),
+    ],
+)
+def test_a_full_window_wants_a_checkpoint_until_one_was_kept(
+    used: int, saved: int, wanted: str
+) -> None:
+    assert health.recommend_action(used, 100, saved, 0.60) == wanted
+    assert health.judge_status(used / 100, 0.60) == ("context_high" if used >= 60 else "ok")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
-from holdfast.hub.board.local_agents import listeners
 from holdfast.window import state as states
 from holdfast.window.windows import is_over
 from holdfast.wire import mark
@@ -38,11 +36,3 @@ def test_the_next_hook_that_is_woken_records_that_it_goes_on(ended: Path) -> Non
     mark.arm(str(window()), mark.Mark(above=1))
     fire("PostToolUse", ended)
     assert states.load(str(window())).ended_ms == 0
-
-
-def test_messages_are_handed_to_it_again(ended: Path) -> None:
-    now_ms = int(time.time() * 1000)
-    assert not listeners(now_ms, "s1")
-    fire("SubagentStart", ended)
-    [one] = listeners(now_ms, "s1")
-    assert one.folder == str(window())

@@ -48,16 +48,11 @@ def mark_for(
     if verdict.used_ratio >= watched:
         monitored = guard.wake_at_bytes(state, lines, spool_bytes, settings)
     rolled = guard.compression_wake_bytes(state, verdict.used_ratio, lines, spool_bytes, settings)
-    return Mark(
-        above=above,
-        below=max(0, int((verdict.used_ratio - guard.FREED) * edge)),
-        spool_bytes=min(monitored, rolled),
-        time_ms=guard.wake_at_ms(state, lines, settings),
-        density=state.density,
-        overhead=state.overhead_tokens,
-        owed=owed_to(state),
-        stop=stop_at(state),
-    )
+    made = wake_next(state)
+    made.above, made.below = above, max(0, int((verdict.used_ratio - guard.FREED) * edge))
+    made.spool_bytes = min(monitored, rolled)
+    made.time_ms = guard.wake_at_ms(state, lines, settings)
+    return made
 
 
 def wake_next(state: State) -> Mark:

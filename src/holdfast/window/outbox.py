@@ -163,8 +163,8 @@ def _age(one: OutboxEntry) -> tuple[int, str]:
     return one.created_ms, one.id
 
 
-def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list[str]:
-    """The messages to print now, oldest first. The caller holds the window's lock."""
+def _turn(folder: str, transcript: str, now_ms: int, most: int) -> list[str]:
+    """The messages to print now, oldest first."""
     box = load(folder)
     if not box.entries:
         return []
@@ -322,7 +322,7 @@ def messages_for_turn(folder: str, transcript: str, now_ms: int, most: int = AT_
     """The next messages. Called under the window's lock. A message that cannot be recorded as
     delivered is not delivered."""
     try:
-        lines = turn(folder, transcript, now_ms, most)
+        lines = _turn(folder, transcript, now_ms, most)
     except OSError as error:
         log.add("WARN", "outbox", f"{folder}: nothing said: {error}")
         return ""

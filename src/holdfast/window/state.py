@@ -85,14 +85,6 @@ class State:
         self.switches, self.restored = {}, {}
         self.__dict__.update(given)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, State) and self.as_dict() == other.as_dict()
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
-    def __repr__(self) -> str:
-        return f"State({self.as_dict()})"
-
     @property
     def known_ms(self) -> int:
         """When a hook or the watcher last saw activity."""

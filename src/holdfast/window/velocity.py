@@ -92,9 +92,8 @@ def _duration(ms: float) -> str:
 
 
 def _plain(steps: int) -> str:
-    """No more digits than an estimate has."""
-    digit = 1 if steps < 30 else 5 if steps < 100 else 10 if steps < 1000 else 100
-    return f"{round(steps / digit) * digit:,}"
+    """Two digits: an estimate has no more."""
+    return f"{int(float(f'{steps:.2g}')):,}"
 
 
 def forecast(

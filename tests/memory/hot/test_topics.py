@@ -19,7 +19,6 @@ from holdfast.memory.topic_store import (
     TopicIndex,
     Unfit,
     change,
-    folders_with_ours,
     forget,
     topics,
 )
@@ -74,28 +73,6 @@ def test_what_others_wrote_is_the_same_to_the_byte_when_ours_is_gone(
     assert (memory / "MEMORY.md").read_bytes() == theirs.encode()
     assert sorted(one.name for one in memory.iterdir()) == ["MEMORY.md", "style.md"]
     assert (memory / "style.md").read_text() == "Short.\n"
-
-
-@pytest.mark.requirement("M1")
-def test_an_index_that_we_created_goes_with_our_last_topic(project: str, memory: Path) -> None:
-    for name in ("One", "Two"):
-        add(project, name)
-    assert folders_with_ours() == {memory: 2}
-    forget(project, "One", NOW)
-    assert (memory / "MEMORY.md").exists()
-    forget(project, "Two", NOW)
-    assert list(memory.iterdir()) == []
-    assert folders_with_ours() == {}
-
-
-@pytest.mark.requirement("M1")
-def test_an_edit_keeps_the_place_of_its_line(project: str, memory: Path) -> None:
-    for name in ("One", "Two", "Three"):
-        add(project, name)
-    change(project, "Two", "said anew", "project", "new text", NOW)
-    lines = (memory / "MEMORY.md").read_text().splitlines()
-    assert [line.partition("]")[0] for line in lines] == ["- [One", "- [Two", "- [Three"]
-    assert lines[1].endswith("said anew")
 
 
 @pytest.mark.requirement("M1")
