@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -70,30 +66,6 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
 @pytest.mark.parametrize("words", [[], ["  "], ["a", "--limit", "0"], ["a", "--kind", "song"]])
 def test_wrong_words_are_refused(words: list[str]) -> None:
     assert run(*words).exit_code == 2
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("U3", "M5")
-def test_a_search_loads_neither_the_database_kit_nor_a_decoder_once_the_index_is_there(
-    here: Path,
-) -> None:
-    assert run("lighthouse").exit_code == 0
-    code = (
-        "import sys; sys.argv = ['holdfast', 'search', 'lighthouse']\n"
-        "import atexit\n"
-        "heavy = ('rich', 'msgspec', 'sqlalchemy', 'numpy')\n"
-        "atexit.register(lambda: print([one for one in heavy if one in sys.modules]))\n"
-        "from holdfast.cli.start import main; main()\n"
-    )
-    done: Any = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | WORDS_ONLY,
-    )
-    assert TALK[0] in done.stdout
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"

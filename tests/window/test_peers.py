@@ -13,9 +13,10 @@ from holdfast.settings.load import load
 from holdfast.window import health, windows
 from holdfast.window import state as states
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS
-from holdfast.wire import places
+from holdfast.window.windows import LIVE_MS, is_over
+from holdfast.wire import mark, places
 from tests.builders import a_prompt, a_transcript, an_answer
+from tests.hot.hooks import fire, window
 
 NOW_MS = int(time.time() * 1000)
 
@@ -79,17 +80,37 @@ def test_each_says_whether_a_task_fits_as_far_as_anything_is_known() -> None:
 
 @pytest.mark.requirement("A5", "G10")
 @pytest.mark.parametrize(
-    ("used", "saved", "wanted"),
-    [
-        (59, 0, "none"),
-        (60, 0, "trigger_checkpoint"),
-        (90, 59, "trigger_checkpoint"),
-        (90, 60, "none"),
-        (30, 90, "none"),
-    ],
+    ("used", "saved", "is_wanted"),
+    [(59, 0, False), (60, 0, True), (90, 59, True), (90, 60, False), (30, 90, False)],
 )
 def test_a_full_window_wants_a_checkpoint_until_one_was_kept(
-    used: int, saved: int, wanted: str
+    used: int, saved: int, is_wanted: bool
 ) -> None:
-    assert health.recommend_action(used, 100, saved, 0.60) == wanted
+    wanted = health.recommend_action(used, 100, saved, 0.60)
+    assert wanted == ("trigger_checkpoint" if is_wanted else "none")
     assert health.judge_status(used / 100, 0.60) == ("context_high" if used >= 60 else "ok")
+
+
+@pytest.fixture
+def ended(tmp_path: Path) -> Path:
+    """A session that has ended, and is resumed: the hook of its start did not live to record it."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    fire("SessionStart", path)
+    fire("SessionEnd", path)
+    assert is_over(str(window()), states.load(str(window())))
+    return path
+
+
+@pytest.mark.requirement("A3", "X6")
+def test_a_hook_that_is_not_woken_shows_that_the_session_goes_on(ended: Path) -> None:
+    before = (window() / "state.json").read_bytes()
+    fire("SubagentStart", ended)
+    assert (window() / "state.json").read_bytes() == before
+    assert not is_over(str(window()), states.load(str(window())))
+
+
+@pytest.mark.requirement("A3", "X6")
+def test_the_next_hook_that_is_woken_records_that_it_goes_on(ended: Path) -> None:
+    mark.arm(str(window()), mark.Mark(above=1))
+    fire("PostToolUse", ended)
+    assert states.load(str(window())).ended_ms == 0

@@ -46,10 +46,8 @@ def test_subfolders_and_worktrees_of_a_repository_share_its_folder(
         ("user", "/elsewhere/notes/", "/elsewhere/notes"),
         ("user", "~/notes", "HOME/notes"),
         ("project", "/elsewhere", ""),
-        ("project", "~/.claude", ""),
         ("project", "PROJECT/../notes", ""),
         ("project", "PROJECT/notes", "PROJECT/notes"),
-        ("user", "relative/notes", ""),
     ],
 )
 def test_a_settings_file_may_name_another(
@@ -87,7 +85,6 @@ def test_a_project_names_no_folder_through_a_link_and_it_is_reported(
     [
         ({}, "", True),
         ({}, "1", False),
-        ({"autoMemoryEnabled": False}, "", False),
         ({"autoMemoryEnabled": False}, "0", True),
         ({"env": {OFF: "1"}}, "", False),
     ],
