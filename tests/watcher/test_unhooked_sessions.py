@@ -91,9 +91,9 @@ def test_what_a_hook_noted_is_left_to_hooks(watch: Watch, today: Machine) -> Non
     path = today.session("s1")
     with states.lock_state(places.window("s1")) as state:
         state.session_id, state.transcript, state.started_ms = "s1", str(path), 1
-    before = states.load(places.window("s1"))
+    before = states.load(places.window("s1")).as_dict()
     looked(watch, today)
-    assert states.load(places.window("s1")) == before
+    assert states.load(places.window("s1")).as_dict() == before
 
 
 @pytest.mark.requirement("A5")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-from holdfast.cli import sessions, status
 from holdfast.window import view
 from holdfast.wire.spool import SpoolLine
 
@@ -44,23 +40,3 @@ def test_a_window_of_a_million_holds_no_more_tokens_than_a_quarter_of_the_bytes(
     assert reading is not None
     assert reading.used_tokens == 268_544
     assert view.from_weights([], 100_000, 0) is None
-
-
-@pytest.mark.requirement("W6")
-@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
-def test_before_the_first_answer_model_and_version_are_read_from_the_first_lines(
-    separators: tuple[str, str], tmp_path: Path
-) -> None:
-    prompt = {"role": "user", "content": "Build the tide tables."}
-    records = {
-        "type": "attachment",
-        "attachment": {"type": "prompt_snapshot", "text": "x" * 90, "modelId": "claude-opus-5"},
-    }
-    common = {"sessionId": "s-new", "version": "2.1.325", "cwd": str(tmp_path)}
-    path = tmp_path / "s-new.jsonl"
-    lines = (records, {"type": "user", "message": prompt})
-    path.write_text(
-        "".join(json.dumps(common | line, separators=separators) + "\n" for line in lines)
-    )
-    found = status.report(sessions.of_file(path))
-    assert (found["model"], found["client_version"]) == ("claude-opus-5", "2.1.325")

@@ -76,20 +76,37 @@ def recall(
     """Search a project, or all known projects, after at most `seconds` of reading what is new
     and `fill_seconds` of making vectors. With `by_keyword`, vectors are not used."""
     asked = words.parse_query(query)
-    notes = list(asked.notes)
+    notes, left_out = list(asked.notes), set[str]()
     wanted = SearchFilter(tuple(kinds), cold)
     with in_words():
         project = locations.resolve(project)
-        indexes = _open_indexes(project, everywhere, notes, seconds, report)
-        if not indexes:
-            return SearchAnswer([], [*notes, NO_ITEMS], KEYWORD, asked.terms)
-        if fill_seconds and not by_keyword:
-            _fill(indexes, fill_seconds, notes, report)
         while True:
             try:
+                indexes = _open_indexes(project, everywhere, left_out, notes, seconds, report)
+                if not indexes:
+                    notes += [] if left_out else [NO_ITEMS]
+                    return SearchAnswer([], notes, KEYWORD, asked.terms)
+                if fill_seconds and not by_keyword:
+                    _fill(indexes, fill_seconds, notes, report)
                 return search_indexes(indexes, asked, limit, wanted, by_keyword, list(notes))
             except UnusableIndex as error:
-                indexes = _without(indexes, project, error, notes)
+                _pass_over(error, project, everywhere, left_out, notes)
+
+
+def _pass_over(
+    error: UnusableIndex, project: str, everywhere: bool, left_out: set[str], notes: list[str]
+) -> None:
+    """Set the project's own damaged index aside, once, to be made again. In a search of all
+    projects leave out any other that cannot be used."""
+    is_own = error.path == locations.index_file(project)
+    is_again = any(note.startswith(MADE_AGAIN) for note in notes)
+    if is_own and isinstance(error, DamagedIndex) and not is_again:
+        notes.append(f"{MADE_AGAIN}: {error}; the old one is {engines.set_aside(project)}")
+    elif everywhere and error.path and error.path not in left_out:
+        left_out.add(error.path)
+        notes.append(f"left out: {error}")
+    else:
+        raise error
 
 
 def _fill(indexes: Sequence[Index], seconds: float, notes: list[str], report: Report) -> None:
@@ -105,31 +122,25 @@ def _fill(indexes: Sequence[Index], seconds: float, notes: list[str], report: Re
                 sync.fill_vectors(index, embedder, seconds=left, report=report)
     except embedders.NoEmbedder as error:
         notes.append(f"{ONLY_WORDS}: {error}")
-    except UnusableIndex:
-        pass  # the search itself reports it
 
 
 def _open_indexes(
-    project: str, everywhere: bool, notes: list[str], seconds: float, report: Report
+    project: str,
+    everywhere: bool,
+    left_out: set[str],
+    notes: list[str],
+    seconds: float,
+    report: Report,
 ) -> list[Index]:
     """Open the project's own index, brought up to date, and all others, as far as there is time for
-    those. An index that cannot be used is left out if there are others. None is made for a project
-    of which there is nothing to search."""
-
-    def own() -> list[Index]:
-        return [] if sync.is_empty(project) else [_fresh(project, notes, seconds, report)]
-
-    if not everywhere:
-        return own()
-    try:
-        opened = own()
+    those. None is made for a project of which there is nothing to search."""
+    indexes: list[Index] = []
+    if locations.index_file(project) not in left_out and not sync.is_empty(project):
+        indexes.append(_fresh(project, notes, seconds, report))
+    if everywhere:
         _sync_others(project, notes, seconds, report)
-    except UnusableIndex as error:
-        notes.append(f"left out: {error}")
-        if others := [*engines.other_indexes(project, notes)]:
-            return others
-        raise
-    return [*opened, *engines.other_indexes(project, notes)]
+        indexes += engines.other_indexes(project, notes)
+    return [index for index in indexes if index.path not in left_out]
 
 
 def _sync_others(project: str, notes: list[str], seconds: float, report: Report) -> None:
@@ -163,23 +174,8 @@ def _new_first(project: str) -> tuple[bool, int]:
     return has_index, -places.modified_ms(locations.client_folder(project))
 
 
-def _without(
-    indexes: list[Index], project: str, error: UnusableIndex, notes: list[str]
-) -> list[Index]:
-    """Handle a damaged index: the project's own is rebuilt once, another is left out."""
-    left = [index for index in indexes if index.path != error.path]
-    is_own = error.path == locations.index_file(project)
-    is_again = any(note.startswith(MADE_AGAIN) for note in notes)
-    if is_own and isinstance(error, DamagedIndex) and not is_again:
-        return [_again(project, error, notes), *left]
-    if is_own or not left or len(left) == len(indexes):
-        raise error
-    notes.append(f"left out: {error}")
-    return left
-
-
 def _fresh(project: str, notes: list[str], seconds: float, report: Report) -> Index:
-    """Open the index and bring it up to date; a damaged one is rebuilt, with a note."""
+    """Open the index and bring it up to date."""
     if engines.is_shared():
         from holdfast.hub.errors import StoreError
 
@@ -187,16 +183,7 @@ def _fresh(project: str, notes: list[str], seconds: float, report: Report) -> In
             return _sync(engines.open_index(project), notes, seconds, report)
         except StoreError as error:
             notes.append(f"the team's database was not asked, only this machine: {error}")
-    try:
-        return _sync(engines.local(project), notes, seconds, report)
-    except DamagedIndex as error:
-        return _again(project, error, notes)
-
-
-def _again(project: str, error: DamagedIndex, notes: list[str]) -> Index:
-    aside = engines.set_aside(project)
-    notes.append(f"{MADE_AGAIN}: {error}; the old one is {aside}")
-    return _sync(engines.local(project), notes, sync.SYNC_SECONDS, report_nothing)
+    return _sync(engines.local(project), notes, seconds, report)
 
 
 def _sync(index: Index, notes: list[str], seconds: float, report: Report) -> Index:

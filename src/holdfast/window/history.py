@@ -105,15 +105,10 @@ def _compactions(found: list[Told]) -> list[WindowCompaction]:
         if isinstance(item, Operation):
             last = item
         elif isinstance(item, Boundary) and item.resets_window:
-            kept.append(_compaction(item, last))
+            since_s = (last.lines[-1].epoch_s or 0) if last else (item.epoch_s or 0)
+            waited_ms = max(0, int(((item.epoch_s or 0) - since_s) * 1000))
+            kept.append(WindowCompaction(item, last.model if last else "", waited_ms))
     return kept
-
-
-def _compaction(boundary: Boundary, last: Operation | None) -> WindowCompaction:
-    if last is None:
-        return WindowCompaction(boundary)
-    waited_s = (boundary.epoch_s or 0) - (last.lines[-1].epoch_s or 0)
-    return WindowCompaction(boundary, last.model, max(0, int(waited_s * 1000)))
 
 
 def total_tokens(operation: Operation, density: float) -> int:

@@ -6,8 +6,6 @@ line, else from the transcript's bytes, else from weighted counts of calls.
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -31,13 +29,12 @@ from holdfast.wire.spool import SpoolLine
 from holdfast.wire.tail import Tail
 
 KB = 1024
-HEAD_BYTES = 256 * KB  # the first lines of a session
 # Bytes of transcript and the share of the edge they stand for: yellow, orange, red.
 BYTE_ZONES = ((0, 0.0), (500 * KB, 0.50), (750 * KB, 0.75), (1024 * KB, 0.90), (1200 * KB, 1.0))
 BYTES_PER_TOKEN = 4
-WEIGHTS = {"message": 0.01, "read": 0.02, "edit": 0.015, "tool": 0.005, "subagent": 0.05}
-EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit"))
-AGENTS = frozenset(("Agent", "Task"))
+MESSAGE_WEIGHT, TOOL_WEIGHT = 0.01, 0.005
+WEIGHTS = {"Read": 0.02, "Agent": 0.05, "Task": 0.05}
+WEIGHTS |= dict.fromkeys(("Edit", "Write", "MultiEdit", "NotebookEdit"), 0.015)
 IDLE_MS = 30 * 60_000
 
 
@@ -66,23 +63,17 @@ def from_bytes(transcript_bytes: int, edge_tokens: int, now_ms: int) -> Reading 
 
 def from_weights(lines: Iterable[SpoolLine], edge_tokens: int, now_ms: int) -> Reading | None:
     """Counts of what the hooks saw, each with its weight, never above the whole."""
-    counts = Counter(_kind_to_weigh(line) for line in lines)
-    share = sum(WEIGHTS[kind] * count for kind, count in counts.items() if kind)
+    share = sum(map(_weight, lines))
     if share <= 0:
         return None
     return Reading(int(min(share, 1.0) * edge_tokens), now_ms, "weights", estimated=True)
 
 
-def _kind_to_weigh(line: SpoolLine) -> str:
+def _weight(line: SpoolLine) -> float:
     if line.event == "UserPromptSubmit":
-        return "message"
-    if not line.event.startswith("PostToolUse"):
-        return ""
-    if line.tool == "Read":
-        return "read"
-    if line.tool in EDITS:
-        return "edit"
-    return "subagent" if line.tool in AGENTS else "tool"
+        return MESSAGE_WEIGHT
+    is_call = line.event.startswith("PostToolUse")
+    return WEIGHTS.get(line.tool, TOOL_WEIGHT) if is_call else 0.0
 
 
 class WindowFacts(NamedTuple):
@@ -125,10 +116,8 @@ def measure(state: State, settings: Settings, now_ms: int, folder: str) -> None:
 
 def remember(state: State, seen: View) -> None:
     """Write what was seen into the state. This is the only place that does."""
-    facts, edge, reading, ahead = seen.facts, seen.edge, seen.reading, seen.forecast
-    state.model, state.client_version = facts.model, facts.client_version
-    state.density, state.stated_window = facts.density, facts.stated_window
-    state.overhead_tokens = facts.overhead_tokens
+    edge, reading, ahead = seen.edge, seen.reading, seen.forecast
+    vars(state).update(seen.facts._asdict())
     state.window_tokens, state.edge_tokens = edge.window_tokens, edge.edge_tokens
     state.edge_kind, state.edge_source = edge.kind, edge.source
     state.used_tokens, state.basis = reading.used_tokens, reading.basis
@@ -165,34 +154,15 @@ def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowF
         overhead = history.overhead_tokens(
             state.transcript, sidechain=bool(state.agent_id), density=density
         )
-    model, version = _announced(state.transcript) if end.basis == "none" else ("", "")
     return WindowFacts(
-        model=inert(end.model or past.model, 200) or state.model or model,
-        client_version=inert(end.version or past.version, 200) or state.client_version or version,
+        model=inert(end.model or past.model, 200) or state.model,
+        client_version=inert(end.version or past.version, 200) or state.client_version,
         density=density,
         stated_window=end.window_tokens
         or (window if isinstance(window, int) else 0)
         or state.stated_window,
         overhead_tokens=overhead,
     )
-
-
-def _announced(transcript: str) -> tuple[str, str]:
-    """Model and version of the client, as the first lines say them before any answer."""
-    try:
-        with os.fdopen(places.open_regular(transcript), "rb") as file:
-            head = file.read(HEAD_BYTES)
-    except (OSError, ValueError):
-        return "", ""
-    return _value(head, b"modelId"), _value(head, b"version")
-
-
-def _value(head: bytes, name: bytes) -> str:
-    """Return the first value of a field. Quoted JSON cannot be mistaken for it, because its
-    quotation marks are escaped."""
-    rest = head.partition(b'"' + name + b'":')[2][:200].lstrip(b" ")
-    value = rest[1:].partition(b'"')[0] if rest.startswith(b'"') else b""
-    return inert(value.decode("utf-8", "replace"), 200)
 
 
 def _new_observations(

@@ -35,12 +35,9 @@ def is_over(folder: str, state: State) -> bool:
     again was resumed, also if the hook of its new start was killed."""
     if places.is_closed(folder):
         return True
-    return bool(state.ended_ms) and not _has_reported_since(folder, state.ended_ms)
-
-
-def _has_reported_since(folder: str, ended_ms: int) -> bool:
-    """By the last lines of the spool: a hook that is not woken records nothing else."""
-    return any(line.ms > ended_ms for line in spool.recent(folder))
+    # A hook that is not woken leaves only a line in the spool.
+    has_ended = bool(state.ended_ms)
+    return has_ended and all(line.ms <= state.ended_ms for line in spool.recent(folder))
 
 
 def for_transcript(path: Path, session_id: str, agent_id: str) -> tuple[State, str]:

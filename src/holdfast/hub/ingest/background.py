@@ -43,7 +43,9 @@ class Spools:
         paths = [path for path, written in self._seen.items() if written > recent]
         now, listed_ms = time.monotonic(), places.modified_ms(places.windows())
         if listed_ms != self._listed_ms or now - self._all_at >= ALL_SECONDS:
-            self._listed_ms, self._all_at, paths = listed_ms, now, _list_windows()
+            self._listed_ms, self._all_at = listed_ms, now
+            windows = (f"{places.windows()}/{name}" for name in all_windows())
+            paths = [f"{path}/{file}" for path in windows for file in ("spool", "state.json")]
         written = {path: places.modified_ms(path) for path in paths}
         moved = [path for path, at in written.items() if self._seen.get(path, 0) != at]
         self._seen |= written
@@ -59,12 +61,6 @@ class Spools:
         now = time.monotonic()
         for name in sessions:
             self._read_at[name] = [now + after for after in READ_AFTER_SECONDS]
-
-
-def _list_windows() -> list[str]:
-    """List what hooks and the watcher write in every window."""
-    root = places.windows()
-    return [f"{root}/{name}/{file}" for name in all_windows() for file in ("spool", "state.json")]
 
 
 LOOK_SECONDS = 1.0

@@ -9,7 +9,6 @@ another file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from holdfast.hub import ids
@@ -26,7 +25,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.ingest.windows import ReadPosition, Span, WindowReader
 from holdfast.wire import places, spool
-from holdfast.wire.scan import parse_object
+from holdfast.wire.scan import parse_object, text_of
 from holdfast.wire.spool import SpoolLine
 
 HEAD_BYTES = 64
@@ -84,23 +83,21 @@ OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 def read_spool(window: WindowReader, held: ReadPosition, span: Span) -> list[RecordedEvent]:
     """Read what happened since, and move `held` forward."""
     held.spool, lines = read_new_lines(f"{window.folder}/spool", held.spool, MOST_SPOOL_LINES)
-    return list(_parse_spool_lines(window, lines, span))
-
-
-def _parse_spool_lines(
-    window: WindowReader, lines: list[bytes], span: Span
-) -> Iterator[RecordedEvent]:
+    records: list[RecordedEvent] = []
     for data in lines:
         line = spool.parse(data.decode("ascii", "replace"))
         if line is None or not line.ms:
             continue
         span.add(line.ms)
         if line.event in ENDED and line.tool_use_id:
-            yield _action(window, line)
+            records.append(_action(window, line))
         elif line.flags == "agent":
-            yield _subtask(window, line)
-        elif not window.agent_id:
-            _note_session(line, span)
+            records.append(_subtask(window, line))
+        elif line.event == "SessionEnd" and not window.agent_id:
+            span.end(line.ms)
+        elif line.event in OPENED and not window.agent_id:
+            span.open(line.ms)
+    return records
 
 
 def _action(window: WindowReader, line: SpoolLine) -> RecordedAction:
@@ -131,13 +128,6 @@ def _subtask(window: WindowReader, line: SpoolLine) -> RecordedSubtask:
     )
 
 
-def _note_session(line: SpoolLine, span: Span) -> None:
-    if line.event == "SessionEnd":
-        span.end(line.ms)
-    elif line.event in OPENED:
-        span.open(line.ms)
-
-
 LONGEST_LINE = 64 << 10  # older versions quoted sentences of a summary
 MOST_AUDIT_LINES = 60  # a server takes bodies of 5 MB
 
@@ -165,5 +155,4 @@ def _parse_audit_line(line: bytes) -> RecordedEvent | None:
 
 
 def _name(event: dict[str, Any], key: str) -> str:
-    found = event.get(key)
-    return replace_unstorable(found)[:NAME_CHARS] if isinstance(found, str) else ""
+    return replace_unstorable(text_of(event, key))[:NAME_CHARS]
