@@ -100,7 +100,9 @@ def _alerts(replays: list[Replay]) -> dict[str, Any]:
         ),
         "urgent 1 operation ahead": _share(hit.ops_ahead.get("urgent", 0) >= 1 for hit in hits),
         "sessions without a compaction": len(calm),
-        "of them heard anything": _share(replay.is_delivered for replay in calm),
+        "of them heard anything": _share(
+            any(one.is_delivered for one in replay.raised) for replay in calm
+        ),
     }
 
 

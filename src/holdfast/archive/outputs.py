@@ -16,6 +16,7 @@ from holdfast.files import small_files
 from holdfast.files.small_files import NotStored
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
+from holdfast.wire.scan import parse_object
 
 VERSION = 1
 MOST_BYTES = 64 << 20
@@ -57,11 +58,8 @@ def load(output_id: str) -> str:
         raise NoOutput(f"{output_id[:40]!r} is not the id of an output")
     data = places.read_small(_path(output_id), MOST_BYTES)
     head, _, text = data.partition(b"\n")
-    try:
-        if json.loads(head)["version"] != VERSION:
-            raise NoOutput(f"{output_id} was written by another version of Holdfast")
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise NoOutput(f"there is no output {output_id}, or not any more") from None
+    if parse_object(head).get("version") != VERSION:
+        raise NoOutput(f"there is no output {output_id}, or not any more")
     return text.decode("utf-8", "replace")
 
 

@@ -203,16 +203,13 @@ def _sessions() -> list[tuple[float, list[str]]]:
         if not project.is_dir(follow_symlinks=False):
             continue
         for entry in _entries(project.path):
-            if _is_transcript(entry) and not transcripts.was_removed(entry.path):
+            is_file = entry.name.endswith(PLAIN_ENDING) and entry.is_file(follow_symlinks=False)
+            is_wanted = is_file and transcripts.place_of(entry.path)
+            if is_wanted and not transcripts.was_removed(entry.path):
                 agents = [str(path) for _, path in subagent_files(entry.path)]
                 files = [entry.path, *agents]
                 listed.append((max(places.modified_ms(file) / 1000 for file in files), files))
     return sorted(listed, reverse=True)
-
-
-def _is_transcript(entry: os.DirEntry[str]) -> bool:
-    is_file = entry.name.endswith(PLAIN_ENDING) and entry.is_file(follow_symlinks=False)
-    return is_file and transcripts.place_of(entry.path) != ""
 
 
 def _entries(folder: str | Path) -> list[os.DirEntry[str]]:

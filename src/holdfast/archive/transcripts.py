@@ -85,10 +85,9 @@ def read_header(path: str) -> CopyHeader | None:
         return None
     try:
         header = json.loads(data[_FIXED : _FIXED + int.from_bytes(data[14:16], "little")])
-        if header["version"] != VERSION:
-            return None
-        return CopyHeader(**{name: header[name] for name in CopyHeader._fields})
-    except (ValueError, TypeError, KeyError, RecursionError):
+        is_ours = header.pop("version") == VERSION
+        return CopyHeader(**header) if is_ours else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 

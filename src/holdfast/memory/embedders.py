@@ -66,11 +66,9 @@ def read_settings() -> tuple[str, str, str]:
     from holdfast.settings.load import load
 
     found = load()
-    return (
-        found.word("embedder").strip(),
-        found.word("embedder_model").strip(),
-        found.word("embedder_key").strip(),
-    )
+    names = "embedder", "embedder_model", "embedder_key"
+    word, model, key = (found.word(name).strip() for name in names)
+    return word, model, key
 
 
 def run_apart() -> None:

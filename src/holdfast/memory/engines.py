@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 VARIABLE = "HOLDFAST_DATABASE"
 MOST_OPEN = 32
 _lock = threading.Lock()
-_open: dict[
-    str, tuple[int, Embedded]
-] = {}  # by path, with the file's inode: the file may be replaced
+# By path, with the file's inode: the file may be replaced.
+_open: dict[str, tuple[int, Embedded]] = {}
 _stores: dict[str, Store] = {}
 
 
@@ -70,21 +69,21 @@ def open_shared(project: str) -> Shared:
     return Shared(store(), project)
 
 
-def other_indexes(project: str, notes: list[str]) -> Iterator[Index]:
-    """Yield every other project's index as it is; note unreadable ones."""
+def all_indexes(project: str, notes: list[str]) -> Iterator[Index]:
+    """Yield every index as it is, this project's first; note unreadable ones."""
     if is_shared():
         import sqlalchemy as sa
 
-        query = sa.text("SELECT project FROM recall_projects ORDER BY project")
-        for (other,) in store().read(lambda c: c.execute(query).all()):
-            if other != project:
-                yield open_shared(other)
+        query = sa.text("SELECT project FROM recall_projects ORDER BY project <> :first, project")
+        for (known,) in store().read(lambda c: c.execute(query, {"first": project}).all()):
+            yield open_shared(known)
         return
-    for path in locations.index_files():
+    own = locations.index_file(project)
+    for path in sorted(locations.index_files(), key=lambda path: path != own):
         try:
-            other = sqlite_index.project_of(path)
-            if other != project and locations.index_file(other) == path:
-                yield local(other)
+            known = sqlite_index.project_of(path)
+            if locations.index_file(known) == path:
+                yield local(known)
         except UnusableIndex as error:
             notes.append(f"left out: {error}")
 

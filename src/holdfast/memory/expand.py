@@ -158,7 +158,7 @@ def _note_access(segment_id: str) -> None:
 
 def _ask_indexes(ask: Callable[[Index], T | None], project: str, notes: list[str]) -> Iterator[T]:
     """Ask each index in turn; note those that could not be asked."""
-    for index in _indexes(project, notes):
+    for index in engines.all_indexes(project, notes):
         try:
             found = ask(index)
         except UnusableIndex as error:
@@ -166,18 +166,6 @@ def _ask_indexes(ask: Callable[[Index], T | None], project: str, notes: list[str
             continue
         if found:
             yield found
-
-
-def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
-    """Yield the project's own index, then those of other projects."""
-    if locations.stamp(locations.index_file(project)):
-        try:
-            own = engines.open_index(project)
-        except UnusableIndex as error:  # the next search rebuilds it, with a note
-            notes.append(f"left out: {error}")
-        else:
-            yield own
-    yield from engines.other_indexes(project, notes)
 
 
 def _original(item: Item) -> tuple[str, list[str]]:

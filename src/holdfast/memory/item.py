@@ -56,7 +56,8 @@ class Item(NamedTuple):
     @property
     def hash(self) -> str:
         """A hash of the words, the same wherever they occur."""
-        return hash_of(f"{self.title}\0{self.text}\0{self.more}")
+        words = f"{self.title}\0{self.text}\0{self.more}"
+        return digest(words.encode("utf-8", "replace"))[:16]
 
     @property
     def sayings(self) -> list[str]:
@@ -75,9 +76,8 @@ class SourceRead(NamedTuple):
     @property
     def span(self) -> Span:
         """The positions that were read: all from `start` on, or up to the last entry."""
-        if self.done:
-            return self.start, POSITIONS
-        return self.start, max((item.position + 1 for item in self.items), default=self.start)
+        last = max((item.position + 1 for item in self.items), default=self.start)
+        return self.start, POSITIONS if self.done else last
 
 
 class MemorySource(NamedTuple):
@@ -93,10 +93,6 @@ class MemorySource(NamedTuple):
 def id_of(kind: str, *parts: str) -> str:
     """Return an id that stays the same whenever the entry is read again."""
     return f"{kind}-{digest(chr(0).join(parts).encode('utf-8', 'replace'))[:ID_CHARS]}"
-
-
-def hash_of(text: str) -> str:
-    return digest(text.encode("utf-8", "replace"))[:16]
 
 
 def clean(text: str) -> str:

@@ -139,7 +139,8 @@ def _open_indexes(
         indexes.append(_fresh(project, notes, seconds, report))
     if everywhere:
         _sync_others(project, notes, seconds, report)
-        indexes += engines.other_indexes(project, notes)
+        listed = engines.all_indexes(project, notes)
+        indexes += (index for index in listed if index.project != project)
     return [index for index in indexes if index.path not in left_out]
 
 
@@ -148,7 +149,7 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
     not. A team's database gets none of them unasked: only a search in a project's folder adds it
     there."""
     if engines.is_shared():
-        shared = {project, *(index.project for index in engines.other_indexes(project, []))}
+        shared = {project, *(index.project for index in engines.all_indexes(project, []))}
         if missing := len(sessions.known_projects() - shared):
             told = f"not searched: {counted(missing, 'project')} of this machine"
             notes.append(f"{told}, not in the team's database; a search in its folder adds one")

@@ -52,10 +52,8 @@ def _places(low: str, stem: str) -> Iterator[int]:
 
 def snippet_title(text: str) -> str:
     """Return the first line that has any words."""
-    for line in text.splitlines():
-        if words := fence.flat(line.lstrip("#-*> "), TITLE_CHARS):
-            return words
-    return ""
+    lines = (fence.flat(line.lstrip("#-*> "), TITLE_CHARS) for line in text.splitlines())
+    return next(filter(None, lines), "")
 
 
 class Rank(NamedTuple):
@@ -93,10 +91,6 @@ class FoundItem(NamedTuple):
     def kind(self) -> str:
         return self.item.kind
 
-    @property
-    def score(self) -> float:
-        return self.rank.score
-
     def plain(self) -> dict[str, Any]:
         """Return the result as JSON types."""
         item = self.item
@@ -104,10 +98,7 @@ class FoundItem(NamedTuple):
             "id": item.id,
             "kind": item.kind,
             "score": round(self.rank.score, 4),
-            "parts": {
-                "keyword": round(self.rank.keyword, 4),
-                "vector": round(self.rank.vector, 4),
-            },
+            "parts": {n: round(getattr(self.rank, n), 4) for n in ("keyword", "vector")},
             "title": self.title,
             "snippet": self.snippet,
             "by": item.by,
@@ -141,10 +132,8 @@ def _worded(item: Item, sayings: list[str], asked: Query) -> str:
     """Return the words to show: those of the entry, or its `more` if only that has words of the
     query."""
     said = "\n".join(sayings)
-    low = said.lower()
-    if said and (not item.more or any(stem(term) in low for term in asked.terms)):
-        return said
-    return item.more or said
+    tells = any(stem(term) in said.lower() for term in asked.terms)
+    return said if tells or not item.more else item.more
 
 
 def _distinct(passages: list[str]) -> tuple[str, ...]:

@@ -38,14 +38,10 @@ def transcripts(project: str) -> list[str]:
     return sorted(found | {path for path, owner in _of_others() if owner == project})
 
 
-def projects() -> set[str]:
-    """List every project that a hook ran in."""
-    return {project for project, _ in sessions_of_hooks().values() if project}
-
-
 def known_projects() -> set[str]:
     """List every project that a hook ran in, and those that only agents have sessions of."""
-    known = projects() | {project for _, project in _of_others() if project}
+    known = {project for project, _ in sessions_of_hooks().values()}
+    known |= {project for _, project in _of_others() if project}
     folders = {locations.client_folder(project) for project in known}
     root = locations.client_folders()
     others = sorted(f"{root}/{name}" for name in names_in(root))

@@ -193,7 +193,7 @@ class Filler:
         self._projects = projects
         self._idle = idle
         self._over = threading.Event()
-        self._logged = ""
+        self._logged = set[str]()
         self._vectors_at = 0.0
         self._thread = threading.Thread(target=self._run, name="holdfast-fill", daemon=True)
 
@@ -218,15 +218,14 @@ class Filler:
     def look(self) -> None:
         makes_vectors = time.monotonic() >= self._vectors_at
         for project in self._projects():
-            words = ""
             try:
                 self._bring_up(project, makes_vectors)
             # one project that cannot be indexed must not stop the others
             except Exception as error:
                 words = f"{project}: {describe(error)}"
-            if words and words != self._logged:
-                log.add("WARN", "recall", words)
-            self._logged = words
+                if words not in self._logged:
+                    log.add("WARN", "recall", words)
+                self._logged.add(words)
         if makes_vectors:
             self._vectors_at = time.monotonic() + VECTORS_SECONDS
 

@@ -107,6 +107,7 @@ def render(name: str, description: str, kind: str, body: str) -> str:
 def parse(text: str, file: str) -> MemoryTopic:
     """Parse any file. With broken front matter, everything is the body, and a note says so."""
     values, body, note = _split(text)
+    unsigned = _HASH.sub("", text, count=1)
     kind = values.get("type", "")
     note = note or ("" if not kind or kind in TYPES else f"unknown type {kind[:20]!r}")
     stem = file.removesuffix(".md")
@@ -116,14 +117,9 @@ def parse(text: str, file: str) -> MemoryTopic:
         type=kind if kind in TYPES else "",
         body=body,
         file=file,
-        is_ours=is_ours(text, values),
+        is_ours=values.get("source") == SOURCE and values.get("hash") == _digest(unsigned),
         note=note,
     )
-
-
-def is_ours(text: str, values: dict[str, str]) -> bool:
-    without = _HASH.sub("", text, count=1)
-    return values.get("source") == SOURCE and values.get("hash") == _digest(without)
 
 
 def file_name(name: str) -> str:

@@ -8,7 +8,6 @@ with the text and searched in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 MOST_CHARS = 10_000
@@ -77,7 +76,8 @@ def name_parts(text: str) -> list[str]:
         if len(parts) > 1:
             found += [part.lower() for part in parts if len(part) > 1]
     if not text.isascii():
-        found += pairs(re.findall(_RUN, text))
+        for run in re.findall(_RUN, text):
+            found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
     return [word[:LONGEST_TERM] for word in found]
 
 
@@ -95,11 +95,3 @@ def coverage(asked: Query, text: str) -> float:
     """Return the share of the query's words that a text contains."""
     low = text.lower()
     return sum(stem(term) in low for term in asked.terms) / max(1, len(asked.terms))
-
-
-def pairs(runs: Iterable[str]) -> list[str]:
-    """Return the character pairs of each run; a single character is returned as it is."""
-    found: list[str] = []
-    for run in runs:
-        found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
-    return found

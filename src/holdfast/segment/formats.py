@@ -130,14 +130,9 @@ def encode(value: Queue | Compressed) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
-def decode_queue(data: bytes) -> Queue:
-    """Decode a queue; raises DamagedSegment or NewerFile."""
-    return _decoded(data, Queue)
-
-
 def decode_compressed(data: bytes, segment_id: str = "") -> Compressed:
     """Decode a segment, which must have the id of its file."""
-    compressed = _decoded(data, Compressed)
+    compressed = decode(data, Compressed)
     if segment_id and compressed.segment_id != segment_id:
         raise DamagedSegment(f"it contains another segment than {segment_id}")
     if not is_plain(compressed.segment_id):
@@ -145,7 +140,8 @@ def decode_compressed(data: bytes, segment_id: str = "") -> Compressed:
     return compressed
 
 
-def _decoded(data: bytes, kind: type[Kind]) -> Kind:
+def decode(data: bytes, kind: type[Kind]) -> Kind:
+    """Decode a queue or a segment; raises DamagedSegment or NewerFile."""
     try:
         stated = msgspec.json.decode(data, type=_Stated).version
         if stated > VERSION:

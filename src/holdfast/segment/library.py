@@ -285,7 +285,7 @@ def load_queue(session_id: str) -> Queue:
     if not data:
         return Queue()
     try:
-        return formats.decode_queue(data)
+        return formats.decode(data, Queue)
     except DamagedSegment as error:
         with suppress(NotStored):
             small_files.set_aside(queue_path(session_id), str(error))
@@ -367,7 +367,7 @@ def _foreign_pending(session_id: str, project: str) -> Iterator[Pending]:
     for root in _roots(project):
         path = places.resolve_inside(root, f"{QUEUES}/{places.plain(session_id)}_pending.json")
         try:
-            queue = formats.decode_queue(_read(path) or b"{}") if path else Queue()
+            queue = formats.decode(_read(path) or b"{}", Queue) if path else Queue()
         except (DamagedSegment, NewerFile) as error:
             log.add("WARN", "segments", f"{path} was passed over: {error}")
             continue

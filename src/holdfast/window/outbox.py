@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.files import lock
 from holdfast.text import fence
@@ -67,8 +67,7 @@ class WindowOutbox:
         return [entry for entry in self.entries if entry.state == SAID]
 
 
-@dataclass(frozen=True, slots=True)
-class DoneMessage:
+class DoneMessage(NamedTuple):
     """How one message ended."""
 
     id: str
@@ -116,14 +115,18 @@ def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> No
         places.append(f"{folder}/outbox.done", _line(done))
     gone = {one.id for one in over}
     box.entries = [entry for entry in box.entries if entry.id not in gone]
-    path = f"{folder}/outbox.json"
-    if not box.entries:
-        with suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
-        return
     body: dict[str, Any] = {"version": VERSION, "read_to": box.read_to, "answer": box.answer}
     body["entries"] = [asdict(entry) for entry in box.entries]
-    places.replace_whole(path, json.dumps(body).encode())
+    _put(f"{folder}/outbox.json", json.dumps(body).encode() if box.entries else b"")
+
+
+def _put(path: str, data: bytes) -> None:
+    """Replace a file; remove it if nothing is left."""
+    if data:
+        places.replace_whole(path, data)
+    else:
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # noqa: PTH108
 
 
 def known_ids(folder: str) -> set[str]:
@@ -147,12 +150,7 @@ def forget_done(folder: str, known: Sequence[DoneMessage]) -> None:
     """Remove the finished messages that the board has recorded; later ones stay."""
     had = set(known)
     left = [message for message in done_messages(folder) if message not in had]
-    path = f"{folder}/outbox.done"
-    if left:
-        places.replace_whole(path, b"".join(map(_line, left)))
-    else:
-        with suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
+    _put(f"{folder}/outbox.done", b"".join(map(_line, left)))
 
 
 def _line(one: DoneMessage) -> bytes:

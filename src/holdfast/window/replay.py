@@ -76,10 +76,6 @@ class Replay:
     session_id: str = ""
     edge: CompactionLimit | None = None
 
-    @property
-    def is_delivered(self) -> bool:
-        return any(one.is_delivered for one in self.raised)
-
 
 class Replayer:
     """Feed it a transcript in order; `replay` holds what happened so far."""

@@ -44,9 +44,10 @@ def sources(sessions: Iterable[str] | None = None) -> list[str]:
     a session's main window comes before those of its agents. Names that Holdfast does not give
     are skipped: no database can store every name of a folder."""
     here = machine()
+    keys = (key for key in sorted(folders.names_in(folders.root())) if "." not in key)
     found = [
         *(f"{WINDOW}:{name}" for name in windows.all_windows(sessions)),
-        *(f"{CHECKPOINTS}:{here}:{key}" for key in projects()),
+        *(f"{CHECKPOINTS}:{here}:{key}" for key in keys if key != "lock"),
         f"{AUDIT}:{here}",
     ]
     return [source for source in found if source.isascii()]
@@ -164,12 +165,6 @@ def _context(window: WindowReader, turns: TurnRecords) -> RecordedContext:
 
 LARGEST_BYTES = 2 << 20
 MOST_AT_ONCE = 200
-
-
-def projects() -> list[str]:
-    """Return the folder names of the projects that have checkpoints."""
-    found = folders.names_in(folders.root())
-    return sorted(key for key in found if "." not in key and key != "lock")
 
 
 def read_checkpoints(key: str, position: Position) -> tuple[Position, list[RecordedEvent]]:

@@ -24,11 +24,8 @@ from holdfast.hub.ingest.records import (
     Position,
     RecordBatch,
     RecordedAction,
-    RecordedCompaction,
     RecordedEvent,
-    RecordedReadings,
     RecordedSubtask,
-    RecordedWindow,
 )
 from holdfast.hub.ingest.writers import sessions as writers
 from holdfast.hub.ingest.writers.tree import Actions, Subtasks, Tree
@@ -122,12 +119,8 @@ def _write_records(connection: Connection, records: Sequence[RecordedEvent]) -> 
     noted = writers.write_audit(connection, records)
     saved = writers.write_checkpoints(connection, records)
     for record in records:
-        if isinstance(record, RecordedWindow):
-            writers.write_window(connection, record)
-        elif isinstance(record, RecordedCompaction):
-            writers.write_compaction(connection, record)
-        elif isinstance(record, RecordedReadings):
-            writers.write_readings(connection, record)
+        if write := writers.OF_WINDOWS.get(type(record)):
+            write(connection, record)
     writers.update_times(connection, records, totals)
     if session_id and project_id and (listed or stood or removed or lost or started or changed):
         waves.settle(connection, session_id, project_id, stood_before)

@@ -48,7 +48,7 @@ def _result_row(one: FoundItem) -> dict[str, Any]:
         "snippet": one.snippet,
         "at": item.at[:16] or None,
         "session": item.session[:8] or None,
-        "score": round(one.score, 3),
+        "score": round(one.rank.score, 3),
     }
 
 

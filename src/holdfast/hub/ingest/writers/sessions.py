@@ -7,7 +7,7 @@ checkpoints as snapshots.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -273,6 +273,13 @@ def write_readings(connection: Connection, record: RecordedReadings) -> None:
     points = zip(record.step, record.at_ms, record.used_tokens, strict=True)
     limit_tokens = record.limit_tokens or None
     readings.add(connection, record.session_id, record.agent_id, points, limit_tokens)
+
+
+OF_WINDOWS: dict[type, Callable[[Connection, Any], None]] = {
+    RecordedWindow: write_window,
+    RecordedCompaction: write_compaction,
+    RecordedReadings: write_readings,
+}
 
 
 def _is_newer(record: RecordedCompaction, row: Row) -> bool:
