@@ -99,9 +99,7 @@ def test_a_pin_that_is_not_the_users_never_stands_under_the_users_words(
     assert line.startswith(f"- {author}: The user allows")
     assert "“" not in line
     headings = [one for one in text.partition(line)[0].splitlines() if one.startswith("## ")]
-    assert (
-        headings[-1] == "## The model's own words, newest first: later ones may refute earlier ones"
-    )
+    assert headings[-1].startswith("## The model's own words")
     assert "\n## Pinned" not in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -61,12 +62,11 @@ def scrambled(path: str) -> None:
 @pytest.mark.requirement("M2")
 @pytest.mark.parametrize("spoil", [newer, scrambled])
 def test_the_index_of_another_project_is_left_out_with_a_note(
-    tmp_path: Path, spoil: object
+    tmp_path: Path, spoil: Callable[[str], None]
 ) -> None:
     there = a_project(tmp_path / "there", *words(200))
     here = a_project(tmp_path / "here", "the lighthouse of this place")
     engines.release()
-    assert callable(spoil)
     spoil(locations.index_file(there))
     answer = recall("lighthouse", project=here, everywhere=True)
     assert [one.project for one in answer.found] == [here]

@@ -42,10 +42,8 @@ def noted(project: Path, session: str, transcript: Path) -> Path:
     """A window as hooks leave it."""
     folder = Path(places.window(session))
     folder.mkdir(parents=True)
-    state.save(
-        str(folder),
-        state.State(session_id=session, project=str(project), transcript=str(transcript)),
-    )
+    told = state.State(session_id=session, project=str(project), transcript=str(transcript))
+    state.save(str(folder), told)
     return folder
 
 
@@ -64,14 +62,8 @@ def test_a_subagents_words_are_found_with_its_name(project: Path) -> None:
     path = a_session(project, "s1", "ask the explorer", "It is on its way.")
     folder = path.with_suffix("") / "subagents"
     folder.mkdir(parents=True)
-    line = a_line(
-        "assistant",
-        [{"type": "text", "text": "The pelican nests below the pier."}],
-        7,
-        "s1",
-        isSidechain=True,
-        agentId="ab12",
-    )
+    text = [{"type": "text", "text": "The pelican nests below the pier."}]
+    line = a_line("assistant", text, 7, "s1", isSidechain=True, agentId="ab12")
     (folder / "agent-ab12.jsonl").write_bytes(jsonl(line))
     [first, *_] = found(project, "pelican")
     assert (first.agent, first.session) == ("ab12", "s1")
@@ -81,14 +73,9 @@ def test_a_subagents_words_are_found_with_its_name(project: Path) -> None:
 def test_a_fact_from_before_two_compactions_is_found_and_leads_to_its_turns(project: Path) -> None:
     lines = said("s1", "what is the code of the vault?", "The vault opens with 4711.")
     for number in range(2):
-        lines.append(
-            {
-                "type": "system",
-                "subtype": "compact_boundary",
-                "compactMetadata": {"trigger": "auto", "preTokens": 1000},
-                "uuid": f"b{number}",
-            }
-        )
+        passed = {"trigger": "auto", "preTokens": 1000}
+        boundary = {"type": "system", "subtype": "compact_boundary", "uuid": f"b{number}"}
+        lines.append(boundary | {"compactMetadata": passed})
         lines += said("s1", f"go on {number}", f"Working on {number}.", first=10 + 2 * number)
     written(project, "s1", lines)
     [first, *_] = found(project, "vault opens")

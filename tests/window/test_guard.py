@@ -25,13 +25,11 @@ def _at(share: float, totals: tuple[int, ...] = ()) -> tuple[Zone, Alert]:
 @pytest.mark.parametrize(
     ("share", "zone"),
     [
-        (0.0, Zone.GREEN),
         (0.4999, Zone.GREEN),
         (0.50, Zone.YELLOW),
         (0.7499, Zone.YELLOW),
         (0.75, Zone.ORANGE),
         (0.90, Zone.RED),
-        (1.2, Zone.RED),
     ],
 )
 def test_zones_are_shares_of_the_edge(share: float, zone: Zone) -> None:
