@@ -100,21 +100,11 @@ def _round(number: float | None) -> float | None:
 
 CALL_CHARS = 200
 LONGEST_ARGUMENT = 32_000
-_MAIN_ARGUMENTS = (
-    "command",
-    "file_path",
-    "notebook_path",
-    "path",
-    "pattern",
-    "url",
-    "query",
-    "description",
-)
 
 
 def name_call(use: ToolUse) -> str:
-    """Return a tool call on one line: the tool, and the argument that tells most about the call."""
-    values = (use.input.get(name) for name in _MAIN_ARGUMENTS)
+    """Return a tool call on one line: the tool, and the first text that it was given."""
+    values = use.input.values()
     first = next((value for value in values if isinstance(value, str) and value), "")
     return f"{use.name} {redact(first[:LONGEST_ARGUMENT])[:CALL_CHARS]}".strip()
 
