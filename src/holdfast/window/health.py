@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.window.view import View
 
 CONTEXT_HIGH, OK = "context_high", "ok"
+_AHEAD = "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "pace_ms"
+_NOTED = "checkpoint_trigger", "checkpoint_path", "cwd", "project", "transcript"
 TRIGGER, NOTHING = "trigger_checkpoint", "none"
 
 
@@ -46,8 +48,7 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
         "status": judge_status(verdict.used_ratio, watch_at),
         "recommended_action": recommend_action(used, edge, state.checkpoint_tokens, watch_at),
         "session_id": state.session_id,
-        "agent_id": state.agent_id or None,
-        "agent_type": state.agent_type or None,
+        **{name: getattr(state, name) or None for name in ("agent_id", "agent_type")},
         "used_tokens": used,
         "window_tokens": view.edge.window_tokens,
         "edge_tokens": edge,
@@ -60,11 +61,7 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
         "warning_left_ratio": round(verdict.warning_left, 4),
         "fast_climb": verdict.fast_climb,
         "velocity_tokens_per_op": _round(forecast.velocity_tokens_per_op),
-        "ops_left": forecast.ops_left,
-        "ops_left_low": forecast.ops_left_low,
-        "ops_left_high": forecast.ops_left_high,
-        "minutes_left": forecast.minutes_left,
-        "pace_ms": forecast.pace_ms,
+        **{name: getattr(forecast, name) for name in _AHEAD},
         "forecast_basis": forecast.basis,
         "basis": view.reading.basis,
         "estimated": view.reading.estimated,
@@ -75,11 +72,7 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
         "switches": from_json(state.switches).as_json(),
         "compactions": state.compactions,
         "checkpoint_ms": state.saved_ms or None,
-        "checkpoint_trigger": state.checkpoint_trigger or None,
-        "checkpoint_path": state.checkpoint_path or None,
-        "cwd": state.cwd or None,
-        "project": state.project or None,
-        "transcript": state.transcript or None,
+        **{name: getattr(state, name) or None for name in _NOTED},
     }
 
 

@@ -6,13 +6,11 @@ Stored in `seen.json`. A file of another version is not read: limits are learned
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.client import compaction_limit
-from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings, from_json
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
@@ -108,21 +106,14 @@ def forget(now_ms: int) -> int:
 
 def learned_limits() -> list[dict[str, Any]]:
     """Return every limit that compactions on this machine contradict, with its source."""
-    seen: defaultdict[Conditions, list[int]] = defaultdict(list)
-    for observation in load().observations:
-        seen[observation.conditions].append(observation.pre_tokens)
-    found = (_edge_of(where, tokens) for where, tokens in seen.items())
-    return [
-        {"tokens": one.edge_tokens, "source": one.source}
-        for one in found
-        if one.source.startswith("learned")
-    ]
-
-
-def _edge_of(where: Conditions, pre_tokens: list[int]) -> CompactionLimit:
-    model, client_version, switches = where
-    turned = from_json(json.loads(switches))
-    return compaction_limit.find(model, client_version, turned, seen_pre_tokens=pre_tokens)
+    seen, found = load(), []
+    for where in dict.fromkeys(one.conditions for one in seen.observations):
+        model, version, switches = where
+        tokens, turned = seen.pre_tokens(where), from_json(json.loads(switches))
+        limit = compaction_limit.find(model, version, turned, seen_pre_tokens=tokens)
+        if limit.source.startswith("learned"):
+            found.append({"tokens": limit.edge_tokens, "source": limit.source})
+    return found
 
 
 def _save(observations: list[Observation], forgotten_ms: int) -> None:
