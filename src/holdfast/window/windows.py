@@ -45,8 +45,10 @@ def for_transcript(path: Path, session_id: str, agent_id: str) -> tuple[State, s
     folder."""
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
-    if state.transcript and not _is_same(Path(state.transcript), path):
-        folder = places.window(f"{session_id}.{_key(path)}", agent_id)
+    real = path.resolve()  # two folders may each hold a `transcript.jsonl`
+    if state.transcript and Path(state.transcript).resolve() != real:
+        key = crc32(str(real).encode("utf-8", "surrogateescape"))
+        folder = places.window(f"{session_id}.{key:08x}", agent_id)
         state = window_state.load(folder)
     fill(state, path, session_id, agent_id)
     return state, folder
@@ -60,15 +62,6 @@ def fill(state: State, path: Path, session_id: str, agent_id: str) -> None:
         state.cwd = state.project = project
         state.switches = limit_settings.read(project, os.environ).as_json()
     state.transcript = str(path)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    """The same file, not only the same name: two folders may each hold a `transcript.jsonl`."""
-    return one == other or one.resolve() == other.resolve()
-
-
-def _key(path: Path) -> str:
-    return f"{crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
 
 
 def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[str, Any]]:
@@ -98,11 +91,7 @@ def _health(folder: str, _signed: Signature, _minute: int) -> dict[str, Any]:
 
 def _signature_of(path: str) -> tuple[int, int]:
     """Time of change and size; zeros if it is missing."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 (of every live window)
-    except (OSError, ValueError):
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return places.modified_ms(path), places.size_of(path)
 
 
 MOST_PEERS = 50
