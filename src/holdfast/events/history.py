@@ -237,7 +237,7 @@ def _read(one: TranscriptFigures) -> TranscriptFigures:
     use = read_use(file)
     by_day = use.by_day
     for path in agents:
-        by_day = read_use(path, sidechain=True).added_to(by_day)
+        by_day = read_use(path, sidechain=True, before=by_day).by_day
     known = {each.number: each for each in one.compactions}
     passed = read_compactions(file, sidechain=False) if lookup.compactions(file).count else ()
     rest = use._asdict() | {"by_day": by_day}

@@ -64,10 +64,18 @@ def of(path: str, *, sidechain: bool = False) -> WindowHistory:
         found = list(operations(read(Path(path), start=start), sidechain=sidechain))
     except (OSError, Unreadable, ValueError):
         return WindowHistory()
-    history = WindowHistory(compactions=_compactions(found))
-    since = _since_reset(found)
-    asked = [item for item in since if isinstance(item, Operation)]
-    history.density = fit_density(asked)
+    history, last = WindowHistory(), None
+    since: list[Operation | Boundary] = []  # the last compaction
+    for item in found:
+        if isinstance(item, Boundary) and item.resets_window:
+            history.compactions.append(_compaction(item, last))
+            since.clear()
+        elif isinstance(item, Boundary):
+            since.append(item)
+        elif isinstance(item, Operation):
+            last = item
+            since += [item] if item.usage.total_tokens else []
+    history.density = fit_density([item for item in since if isinstance(item, Operation)])
     for item in since:
         if isinstance(item, Boundary):
             history.levels = lower_levels(history.levels, item)
@@ -85,30 +93,11 @@ def lower_levels(levels: list[int], microcompaction: Boundary) -> list[int]:
     return [level - microcompaction.saved_tokens for level in levels]
 
 
-def _since_reset(found: list[Told]) -> list[Operation | Boundary]:
-    """Operations and microcompactions since the last compaction."""
-    kept: list[Operation | Boundary] = []
-    for item in found:
-        if isinstance(item, Boundary) and item.resets_window:
-            kept.clear()
-        elif isinstance(item, Boundary) or (
-            isinstance(item, Operation) and item.usage.total_tokens
-        ):
-            kept.append(item)
-    return kept
-
-
-def _compactions(found: list[Told]) -> list[WindowCompaction]:
-    kept: list[WindowCompaction] = []
-    last: Operation | None = None
-    for item in found:
-        if isinstance(item, Operation):
-            last = item
-        elif isinstance(item, Boundary) and item.resets_window:
-            since_s = (last.lines[-1].epoch_s or 0) if last else (item.epoch_s or 0)
-            waited_ms = max(0, int(((item.epoch_s or 0) - since_s) * 1000))
-            kept.append(WindowCompaction(item, last.model if last else "", waited_ms))
-    return kept
+def _compaction(boundary: Boundary, last: Operation | None) -> WindowCompaction:
+    if last is None:
+        return WindowCompaction(boundary)
+    waited_s = (boundary.epoch_s or 0) - (last.lines[-1].epoch_s or 0)
+    return WindowCompaction(boundary, last.model, max(0, int(waited_s * 1000)))
 
 
 def total_tokens(operation: Operation, density: float) -> int:
@@ -220,23 +209,11 @@ class SessionUse(NamedTuple):
     lines: int
     skipped: int  # lines that could not be read, or whose kind is unknown
 
-    def added_to(self, other: UseByDay) -> UseByDay:
-        found = {day: dict(models) for day, models in other.items()}
-        for day, models in self.by_day.items():
-            for model, used in models.items():
-                _add(found, day, model, used)
-        return found
 
-
-def _add(by_day: UseByDay, day: str, model: str, used: TokenUse) -> None:
-    models = by_day.setdefault(day, {})
-    models[model] = models.get(model, TokenUse()).plus(used)
-
-
-def read_use(path: Path, *, sidechain: bool = False) -> SessionUse:
-    """Count each answer once. Raises Unreadable."""
+def read_use(path: Path, *, sidechain: bool = False, before: UseByDay | None = None) -> SessionUse:
+    """Count each answer once, on top of what was counted `before`. Raises Unreadable."""
     reader = Reader(path)
-    by_day: UseByDay = {}
+    by_day = {day: dict(models) for day, models in (before or {}).items()}
     times: list[float] = []
     steps = 0
     for item in operations(reader, sidechain=sidechain):
@@ -249,7 +226,9 @@ def read_use(path: Path, *, sidechain: bool = False) -> SessionUse:
             continue
         day = datetime.fromtimestamp(times[-1]).date().isoformat() if times else ""  # noqa: DTZ006
         cache = usage.cache_read_input or 0, usage.cache_creation_input or 0
-        _add(by_day, day, item.model, TokenUse(usage.input or 0, usage.output_tokens, *cache))
+        used = TokenUse(usage.input or 0, usage.output_tokens, *cache)
+        models = by_day.setdefault(day, {})
+        models[item.model] = models.get(item.model, TokenUse()).plus(used)
     tally = reader.tally.as_dict()
     first_ms, last_ms = (int(1000 * of(times, default=0)) for of in (min, max))
     skipped = sum(tally[name] for name in SKIPPED)
