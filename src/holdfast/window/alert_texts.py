@@ -111,10 +111,10 @@ def compose(
         f"Holdfast: context window {window} is {about}{verdict.used_ratio:.0%} of the way to "
         f"{END[edge.kind]}"
     )
-    used = f"{about}{_thousands(reading.used_tokens)} of {_thousands(edge.edge_tokens)} tokens"
+    used, room = (f"{n / 1000:,.0f}k" for n in (reading.used_tokens, edge.edge_tokens))
     return AlertTexts(
         _fit(full, forecast, advice),
-        _fit(f"{full} ({used})", forecast, for_user),
+        _fit(f"{full} ({about}{used} of {room} tokens)", forecast, for_user),
     )
 
 
@@ -129,7 +129,3 @@ def _fit(full: str, forecast: Forecast, advice: str) -> str:
     away = f", {steps} away" if steps else ""
     text = f"{full}{away}. {advice}"
     return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]
-
-
-def _thousands(tokens: int) -> str:
-    return f"{tokens / 1000:,.0f}k"

@@ -31,9 +31,6 @@ class Reading(NamedTuple):
     basis: str = "usage"
     estimated: bool = False
 
-    def ratio(self, edge_tokens: int) -> float:
-        return self.used_tokens / edge_tokens if edge_tokens > 0 else 0.0
-
 
 class Zone(IntEnum):
     GREEN = 0
@@ -255,7 +252,8 @@ def compression_due(
 
 
 def _turns_since(state: State, lines: Sequence[SpoolLine]) -> int:
-    return len({line.answer_id for line in lines if line.ms > state.rolled_ms and _is_call(line)})
+    new = (line for line in lines if line.ms > state.rolled_ms and line.answer_id)
+    return len({line.answer_id for line in new if line.event.startswith("PostToolUse")})
 
 
 def compression_wake_bytes(
@@ -272,7 +270,3 @@ def compression_wake_bytes(
     missing = settings.whole("segment_check_turns") - _turns_since(state, lines)
     typical = min(LONGEST_TYPICAL, spool_bytes // max(1, len(lines)))
     return spool_bytes + max(1, missing) * max(SHORTEST_LINE, typical)
-
-
-def _is_call(line: SpoolLine) -> bool:
-    return line.event.startswith("PostToolUse") and bool(line.answer_id)

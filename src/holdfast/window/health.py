@@ -43,6 +43,7 @@ def recommend_action(
 def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
     """Return everything that is known about a window at one moment; None means unknown."""
     verdict, forecast = view.verdict, view.forecast
+    velocity = forecast.velocity_tokens_per_op
     used, edge = view.reading.used_tokens, view.edge.edge_tokens
     return {
         "status": judge_status(verdict.used_ratio, watch_at),
@@ -60,15 +61,14 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
         "alert": verdict.alert.name.lower() if verdict.alert else None,
         "warning_left_ratio": round(verdict.warning_left, 4),
         "fast_climb": verdict.fast_climb,
-        "velocity_tokens_per_op": _round(forecast.velocity_tokens_per_op),
+        "velocity_tokens_per_op": None if velocity is None else round(velocity, 1),
         **{name: getattr(forecast, name) for name in _AHEAD},
         "forecast_basis": forecast.basis,
         "basis": view.reading.basis,
         "estimated": view.reading.estimated,
         "compacting": view.reading.basis == "compacting",
         "at_ms": view.reading.at_ms,
-        "model": view.facts.model or None,
-        "client_version": view.facts.client_version or None,
+        **{name: getattr(view.facts, name) or None for name in ("model", "client_version")},
         "switches": from_json(state.switches).as_json(),
         "compactions": state.compactions,
         "checkpoint_ms": state.saved_ms or None,
@@ -85,10 +85,6 @@ def describe_fit(window: dict[str, Any], task_tokens: int) -> dict[str, Any]:
         "fits": task_fits(window["room_tokens"], task_tokens),
         "used_ratio_after": round(used / window["edge_tokens"], 4),
     }
-
-
-def _round(number: float | None) -> float | None:
-    return None if number is None else round(number, 1)
 
 
 CALL_CHARS = 200

@@ -6,15 +6,16 @@ At most the last 4 MB are read, and nothing before the last compaction.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
-from holdfast.transcript.entries import Answer, Boundary, Prompt, Summary
+from holdfast.transcript.entries import Answer, Boundary, Prompt
 from holdfast.transcript.reader import Reader, read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.wire import mark, spool, tail
@@ -27,9 +28,6 @@ CLIENT_DENSITY = 4.0
 HEAD_BYTES = 1 << 20
 OVERHEAD_UNKNOWN = 20_000  # system prompt and tools of a plain session
 OVERHEAD_MOST = 80_000  # more is not overhead: the session was resumed or forked
-
-
-Told = Operation | Boundary | Summary
 
 
 class WindowCompaction(NamedTuple):
@@ -156,7 +154,7 @@ def added_chars(operation: Operation) -> float:
 def overhead_tokens(path: str, *, sidechain: bool, density: float) -> int:
     """What is in every request: the first answer's input, less the words it answered."""
     words = 0
-    try:
+    with suppress(Unreadable):
         for entry in read(Path(path)):
             if entry.offset > HEAD_BYTES:
                 break
@@ -166,22 +164,14 @@ def overhead_tokens(path: str, *, sidechain: bool, density: float) -> int:
                 overhead = entry.usage.input_side_tokens - int(words / density)
                 return overhead if 0 < overhead < OVERHEAD_MOST else OVERHEAD_UNKNOWN
             words += len(entry.text) if isinstance(entry, Prompt) else 0
-    except Unreadable:
-        pass
     return OVERHEAD_UNKNOWN
 
 
 def spooled_readings(folder: str) -> list[int]:
     """Tokens in the window after each event that changed them; none while it compacted."""
-    found: list[int] = []
-    for line in spool.lines(folder):
-        known = line.tells_fill() and line.event.startswith(("PostToolUse", "UserPrompt"))
-        if known and (not found or found[-1] != line.used):
-            found.append(line.used)
-    return found
-
-
-SKIPPED = ("unknown", "torn", "oversized")
+    told = (line for line in spool.lines(folder) if line.tells_fill())
+    used = (line.used for line in told if line.event.startswith(("PostToolUse", "UserPrompt")))
+    return [number for number, _ in groupby(used)]
 
 
 class TokenUse(NamedTuple):
@@ -231,5 +221,5 @@ def read_use(path: Path, *, sidechain: bool = False, before: UseByDay | None = N
         models[item.model] = models.get(item.model, TokenUse()).plus(used)
     tally = reader.tally.as_dict()
     first_ms, last_ms = (int(1000 * of(times, default=0)) for of in (min, max))
-    skipped = sum(tally[name] for name in SKIPPED)
+    skipped = sum(tally[name] for name in ("unknown", "torn", "oversized"))
     return SessionUse(by_day, steps, first_ms, last_ms, tally["lines"], skipped)

@@ -77,10 +77,8 @@ def load() -> Observed:
 def _decode(value: Any) -> Observed:
     if value["version"] != VERSION:
         return Observed()
-    kinds: dict[str, Any] = dict.fromkeys(Observation._fields, str) | {
-        "pre_tokens": int,
-        "at_ms": int,
-    }
+    kinds: dict[str, Any] = dict.fromkeys(Observation._fields, str)
+    kinds |= {"pre_tokens": int, "at_ms": int}
     rows = [
         Observation(*(kinds[name](row[name]) for name in Observation._fields))
         for row in value["observations"][-MOST:]

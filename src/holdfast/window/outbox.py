@@ -246,21 +246,15 @@ def _answer(line: bytes) -> str:
 
 
 def read_from(path: str, start: int, most: int) -> bytes:
-    try:
-        fd = places.open_regular(path)
-    except (OSError, ValueError):
-        return b""
-    try:
-        return os.pread(fd, most, start)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
+    with suppress(OSError, ValueError), os.fdopen(places.open_regular(path), "rb") as file:
+        file.seek(start)
+        return file.read(most)
+    return b""
 
 
 def _speaks(folder: str) -> bool:
     """Hold the lock `speaking` until this process ends. It is never closed, on purpose."""
-    fd = _speaking(folder)
+    fd = lock.open_file(f"{folder}/speaking")
     if lock.acquire(fd, shared=True):
         return True
     os.close(fd)
@@ -269,16 +263,11 @@ def _speaks(folder: str) -> bool:
 
 def _is_speaking(folder: str) -> bool:
     """Whether a hook that recorded a message as said still runs, and may yet print it."""
-    fd = _speaking(folder)
+    fd = lock.open_file(f"{folder}/speaking")
     try:
         return not lock.acquire(fd)
     finally:
         os.close(fd)
-
-
-def _speaking(folder: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
-    return os.open(f"{folder}/speaking", flags, 0o600)
 
 
 def add_messages(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:

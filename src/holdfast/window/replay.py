@@ -102,7 +102,8 @@ class Replayer:
             elif isinstance(item, Boundary) and item.resets_window:
                 self._compaction(item)
             elif isinstance(item, Boundary):
-                self._microcompaction(item)
+                self._used = max(0, self._used - item.saved_tokens)  # old results were cleared
+                self._totals = history.lower_levels(self._totals, item)
         return self.replay
 
     def read(
@@ -130,7 +131,12 @@ class Replayer:
         self._totals.append(total)
         self._used = total + int(history.added_chars(item) / self._density)
         self._highest = max(self._highest, total)
-        edge = replay.edge = self._edge(item)
+        seen = self._seen[item.model, item.version]
+        edge = replay.edge = client_edge.find(
+            *(item.model, item.version, self._switches),
+            used_tokens=self._highest,
+            seen_pre_tokens=seen,
+        )
         at_ms = int((item.epoch_s or 0) * 1000)
         verdict = guard.judge(self._totals, self._used, edge.edge_tokens, self._thresholds)
         crossing = cross(self._state, verdict, at_ms, self._settings)
@@ -142,15 +148,6 @@ class Replayer:
         inputs = item.usage.input_side_tokens
         replay.points.append(
             Point(index, at_ms, inputs, total, self._used, edge.edge_tokens, zone, alert)
-        )
-
-    def _edge(self, item: Operation) -> CompactionLimit:
-        return client_edge.find(
-            item.model,
-            item.version,
-            self._switches,
-            used_tokens=self._highest,
-            seen_pre_tokens=self._seen[item.model, item.version],
         )
 
     def _note(
@@ -174,11 +171,6 @@ class Replayer:
                 crossing.checkpoint,
             )
         )
-
-    def _microcompaction(self, boundary: Boundary) -> None:
-        """Old results are cleared; the window goes on."""
-        self._used = max(0, self._used - boundary.saved_tokens)
-        self._totals = history.lower_levels(self._totals, boundary)
 
     def _compaction(self, boundary: Boundary) -> None:
         replay = self.replay

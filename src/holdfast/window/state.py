@@ -181,17 +181,13 @@ def lock_state_if_possible(folder: str) -> Iterator[State]:
         state = load(folder)
         yield state
         if fd >= 0:
-            _save_quietly(folder, state)
+            try:
+                save(folder, state)
+            except OSError as error:
+                log.add("WARN", "state", f"{folder}: not saved: {error}")
     finally:
         if fd >= 0:
             os.close(fd)
-
-
-def _save_quietly(folder: str, state: State) -> None:
-    try:
-        save(folder, state)
-    except OSError as error:
-        log.add("WARN", "state", f"{folder}: not saved: {error}")
 
 
 def _take_lock(folder: str) -> int:

@@ -116,10 +116,8 @@ def forecast(
         f"{growth:,.0f} tokens a step, by the last {many} and what is usual; "
         f"the last {count} took {rate:,.0f} each"
     )
-    if pace_ms is None or ops is None:
-        return Forecast(rate, ops, None, basis + ", pace unknown", None, low, high, growth)
-    minutes = round(ops * pace_ms / 60_000, 1)
-    basis += f", one in {_seconds(pace_ms)}"
+    minutes = round(ops * pace_ms / 60_000, 1) if pace_ms and ops is not None else None
+    basis += f", one in {_seconds(pace_ms)}" if pace_ms else ", pace unknown"
     return Forecast(rate, ops, minutes, basis, pace_ms, low, high, growth)
 
 

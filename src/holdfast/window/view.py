@@ -97,8 +97,7 @@ class View(NamedTuple):
 
 def of_moment(moment: Moment, state: State, settings: Settings) -> View:
     """The window at one hook, with the payload's own result counted in."""
-    pending = moment.pending_chars
-    return _of(moment.tail, moment.folder, state, settings, moment.now_ms, pending)
+    return _of(moment.tail, moment.folder, state, settings, moment.now_ms, moment.pending_chars)
 
 
 def of_transcript(state: State, settings: Settings, now_ms: int, folder: str = "") -> View:
@@ -254,6 +253,4 @@ def is_compacting(end: Tail, state: State, now_ms: int) -> bool:
 
 def _status_line(folder: str) -> dict[str, Any]:
     """What the client last told the status line, in the session's main window."""
-    if not folder:
-        return {}
-    return scan.parse_object(places.read_small(f"{folder}/statusline.json"))
+    return scan.parse_object(places.read_small(f"{folder}/statusline.json")) if folder else {}

@@ -27,7 +27,7 @@ from holdfast.wire import places, spool
 LIVE_MS = 30 * 60_000  # after a longer silence it was killed or left open
 MOST_SECONDS = 1.0  # the end of one long transcript takes 60 ms, and there may be a thousand
 MOST_KEPT = 2_000
-Signature = tuple[tuple[int, int], tuple[int, int]]
+Signature = tuple[tuple[int, int], ...]
 
 
 def is_over(folder: str, state: State) -> bool:
@@ -70,7 +70,8 @@ def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[st
     until_s = time.monotonic() + MOST_SECONDS
     found: dict[str, dict[str, Any]] = {}
     for folder, state in windows:
-        signed = (_signature_of(state.transcript), _signature_of(f"{folder}/state.json"))
+        files = state.transcript, f"{folder}/state.json"
+        signed = tuple((places.modified_ms(file), places.size_of(file)) for file in files)
         # Compacting ends without a change of these files: then a look is good for a minute.
         compacts = state.compacting_ms > now_ms - COMPACTING_MS
         if signed[0][0] and time.monotonic() < until_s:
@@ -87,11 +88,6 @@ def _health(folder: str, _signed: Signature, _minute: int) -> dict[str, Any]:
     settings = settings_load.load(state.project)
     seen = view.of_transcript(state, settings, int(time.time() * 1000), folder)
     return describe(seen, state, settings.share("watch_at"))
-
-
-def _signature_of(path: str) -> tuple[int, int]:
-    """Time of change and size; zeros if it is missing."""
-    return places.modified_ms(path), places.size_of(path)
 
 
 MOST_PEERS = 50
@@ -125,19 +121,15 @@ def peers_of(
         _peer(one, looked.get(folder) or _as_recorded(one, zones))
         for folder, one in beside[:MOST_PEERS]
     ]
-    if task_tokens:
-        peers = [
-            peer | {"fits": health.task_fits(peer["room_tokens"], task_tokens)} for peer in peers
-        ]
+    for peer in peers if task_tokens else ():
+        peer["fits"] = health.task_fits(peer["room_tokens"], task_tokens)
     return sorted(peers, key=lambda peer: float(peer["used_ratio"]), reverse=True)
 
 
 def _is_beside(other: State, state: State) -> bool:
     same_window = (other.session_id, other.agent_id) == (state.session_id, state.agent_id)
-    together = other.session_id == state.session_id or (
-        bool(state.project) and other.project == state.project
-    )
-    return together and not same_window
+    is_same_project = other.project == (state.project or None)
+    return (other.session_id == state.session_id or is_same_project) and not same_window
 
 
 def is_live(folder: str, other: State, now_ms: int) -> bool:
