@@ -13,14 +13,7 @@ from uuid import UUID
 
 import msgspec
 from fastapi import Path, Query
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times

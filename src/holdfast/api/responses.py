@@ -285,21 +285,37 @@ def _reader(column: str, kind: Any) -> Callable[[Any], Any]:
     return lambda value: value
 
 
-def answer(name: str, base: type[ApiAnswer] = ApiAnswer, /, **fields: Any) -> Any:
-    """Make the model of an answer. `[Model]` means a list of them."""
-    made: Any = {
-        key: (GenericAlias(list, *kind) if isinstance(kind, list) else kind, ...)
-        for key, kind in fields.items()
-    }
-    return create_model(name, __base__=base, **made)
+KINDS = {"str": str, "int": int, "float": float, "bool": bool, "object": dict[str, Any]}
 
 
-def row_answer(name: str, table: sa.Table, columns: str = "", /, **other: Any) -> Any:
-    """Make the model of a row's answer: a field for each column of the table, or for those that are
-    named. `other`: fields of another type than their column tells, and further ones."""
-    known = {_public(column): column for column in table.columns}
-    fields = {key: _kind(known[key]) for key in columns.split() or known}
-    return answer(name, RowAnswer, **{**fields, **other})
+def answer(name: str, spec: str = "", /, *bases: Any, doc: Any = None, **fields: Any) -> Any:
+    """Make the model of an answer. `spec` names its plain fields, with what they hold: `n:int`,
+    `title:str?` where it may be null (`?=`: or absent), `files:str[]` for a list. Of the other
+    `fields`, `[Model]` means a list of them."""
+    plain = (word.partition(":") for word in spec.split())
+    made: Any = {name: _plain_field(kind) for name, _, kind in plain}
+    for key, kind in fields.items():
+        kind = GenericAlias(list, *kind) if isinstance(kind, list) else kind
+        made[key] = kind if isinstance(kind, tuple) else (kind, ...)
+    return create_model(name, __base__=bases or ApiAnswer, __doc__=doc, **made)
+
+
+def _plain_field(word: str) -> tuple[Any, Any]:
+    kind: Any = KINDS[word.rstrip("?=[]")]
+    kind = list[kind] if "[]" in word else kind
+    return kind | None if "?" in word else kind, None if "=" in word else ...
+
+
+def row_answer(
+    name: str, table: sa.Table, spec: str = "*", /, *, doc: Any = None, **fields: Any
+) -> Any:
+    """Make the model of a row's answer. A field without a kind is the column of its name; `*` are
+    all columns."""
+    columns = {_public(column): _kind(column) for column in table.columns}
+    words = spec.replace("*", " ".join(columns)).split()
+    plain = [word for word in words if ":" in word]
+    known = {word: columns[word] for word in words if word in columns and f" {word}:" not in spec}
+    return answer(name, " ".join(plain), RowAnswer, doc=doc, **known, **fields)
 
 
 def _public(column: sa.Column[Any]) -> str:
@@ -375,7 +391,7 @@ class Noun:
             page = find(connection, **asked)
             return {self.plural: row.of_each(page.rows), **paging(page)}
 
-        model = answer(f"{row.__name__}List", Paged, **{self.plural: [row]})
+        model = answer(f"{row.__name__}List", "", Paged, **{self.plural: [row]})
         given: dict[str, Any] = {
             name: (Annotated[kind | None, Query()], None) for name, kind in filters.items()
         }
@@ -421,8 +437,8 @@ class Noun:
 
     @property
     def _model(self) -> Any:
-        made = {"success": bool, self.name: self.row}
-        return self.row if self.bare else answer(f"{self.name.title()}Made", **made)
+        wrapped = answer(f"{self.name.title()}Made", "success:bool", **{self.name: self.row})
+        return self.row if self.bare else wrapped
 
     def _made(self, row: Row) -> dict[str, Any]:
         shown = self.row.of(row)

@@ -47,10 +47,7 @@ DEFAULT = Retention()
 
 
 def run(
-    connection: Connection,
-    now_ms: int,
-    retention: Retention = DEFAULT,
-    held: Collection[str] = (),
+    connection: Connection, now_ms: int, retention: Retention = DEFAULT, held: Collection[str] = ()
 ) -> dict[str, Any]:
     """Clean up once and return the figures that `/api/cleanup/stats` shows. `held`: sessions whose
     transcripts are still there; their compactions and readings stay."""

@@ -55,25 +55,18 @@ class NewMessage(fields.Body):
 Posted = row_answer(
     "Message",
     tables.messages,
-    "id from_agent to_agent topic priority created_at expires_at",
-    is_broadcast=bool,
+    "id from_agent to_agent topic priority created_at expires_at is_broadcast:bool",
 )
-InboxMessage = answer("BoardMessage", Posted, content=dict[str, Any], already_read=bool)
-Inbox = answer("AgentInbox", agent_id=str, messages=[InboxMessage], count=int, unread_remaining=int)
+InboxMessage = answer("BoardMessage", "content:object already_read:bool", Posted)
+Inbox = answer("AgentInbox", "agent_id:str count:int unread_remaining:int", messages=[InboxMessage])
 RawMessage = row_answer(
     "RawMessage",
     tables.messages,
-    "id project_id topic priority created_at expires_at",
-    from_agent_id=str,
-    to_agent_id=str | None,
-    message_type=str,
-    payload=dict[str, Any],
-    read_by=list[str],
-    said_to=list[str],
-    state=str,
+    "id project_id topic priority created_at expires_at from_agent_id:str to_agent_id:str? "
+    "message_type:str payload:object read_by:str[] said_to:str[] state:str",
 )
-MessageList = answer("MessageList", Paged, messages=[RawMessage], states=dict[str, int])
-MessageMade = answer("MessageMade", success=bool, message=Posted)
+MessageList = answer("MessageList", "", Paged, messages=[RawMessage], states=dict[str, int])
+MessageMade = answer("MessageMade", "success:bool", message=Posted)
 
 
 @router.post("/api/messages", status_code=201, response_model=MessageMade)
@@ -161,11 +154,9 @@ class ExchangeRequest(BaseModel):
 ExchangedMessage = row_answer(
     "ExchangedMessage",
     tables.messages,
-    "id from_agent to_agent topic content",
-    age_ms=int,
-    left_ms=int,
+    "id from_agent to_agent topic content age_ms:int left_ms:int",
 )
-Receipt = answer("DeliveryReceipt", agent=str, messages=[ExchangedMessage], had=list[str])
+Receipt = answer("DeliveryReceipt", "agent:str had:str[]", messages=[ExchangedMessage])
 
 
 @router.writes("POST", "/api/messages/exchange", answer("ExchangeAnswer", agents=[Receipt]))
@@ -201,10 +192,10 @@ class NewSubscription(SubscriptionFilter):
 
 Subscription = row_answer("Subscription", tables.subscriptions)
 AgentTopics = answer(
-    "AgentSubscriptions", agent_id=str, subscriptions=[Subscription], topics=list[str], count=int
+    "AgentSubscriptions", "agent_id:str topics:str[] count:int", subscriptions=[Subscription]
 )
 Pair = row_answer("SubscriptionPair", tables.subscriptions, "id agent_id topic")
-SubscriptionGone = answer("SubscriptionsDeleted", success=bool, deleted=Pair)
+SubscriptionGone = answer("SubscriptionsDeleted", "success:bool", deleted=Pair)
 subscription = Noun(router, "/api/subscribe", "subscription", "subscriptions", Subscription)
 subscription.create(
     NewSubscription,
@@ -254,24 +245,22 @@ class NewBlocking(BlockingPair):
 
 Waits = row_answer("Blocking", tables.blockings)
 RemovedWait = row_answer("BlockingRemoved", tables.blockings, "id blocked_by blocked_agent reason")
-WaitSince = answer("BlockingSince", RemovedWait, since=str)
-WaitsFor = row_answer("BlockedBy", tables.blockings, "id reason", by_agent=str, since=str)
-HoldsUp = row_answer("BlockedAgent", tables.blockings, "id blocked_agent reason", since=str)
+WaitSince = answer("BlockingSince", "since:str", RemovedWait)
+WaitsFor = row_answer("BlockedBy", tables.blockings, "id reason by_agent:str since:str")
+HoldsUp = row_answer("BlockedAgent", tables.blockings, "id blocked_agent reason since:str")
 BlockingStatus = answer(
     "BlockingStatus",
-    agent_id=str,
-    is_blocked=bool,
+    "agent_id:str is_blocked:bool is_blocking:bool",
     blocked_by=[WaitsFor],
-    is_blocking=bool,
     blocking=[HoldsUp],
-    summary=answer("BlockingCounts", blocked_by_count=int, blocking_count=int),
+    summary=answer("BlockingCounts", "blocked_by_count:int blocking_count:int"),
 )
 Noun(router, "/api/blocking", "blocking", "blockings", Waits).create(
     NewBlocking, blocking.add, "`blocked_agent` waits for `blocked_by`."
 )
 
 
-@router.reads("/api/blocking", answer("BlockingList", blockings=[WaitSince], count=int))
+@router.reads("/api/blocking", answer("BlockingList", "count:int", blockings=[WaitSince]))
 def list_blockings(connection: Connection, project_id: fields.IdQuery = None) -> Row:
     """All waiting agents, the longest wait first; at most 1,000."""
     rows = blocking.list_all(connection, project_id)
@@ -279,7 +268,7 @@ def list_blockings(connection: Connection, project_id: fields.IdQuery = None) ->
 
 
 @router.reads(
-    "/api/blocking/check", answer("BlockingCheck", blocker=str, blocked=str, is_blocked=bool)
+    "/api/blocking/check", answer("BlockingCheck", "blocker:str blocked:str is_blocked:bool")
 )
 def check_blocking(
     connection: Connection,
@@ -306,14 +295,14 @@ def blocking_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
     }
 
 
-@router.writes("POST", "/api/unblock", answer("Unblocked", success=bool, unblocked=RemovedWait))
+@router.writes("POST", "/api/unblock", answer("Unblocked", "success:bool", unblocked=RemovedWait))
 def unblock(connection: Connection, body: BlockingPair) -> Row:
     """End a wait by its two agents."""
     row = blocking.remove(connection, blocked_by=body.blocked_by, blocked_agent=body.blocked_agent)
     return {"success": True, "unblocked": RemovedWait.of(row)}
 
 
-@router.writes("DELETE", "/api/blocking/{blocking_id}", answer("BlockingsDeleted", success=bool))
+@router.writes("DELETE", "/api/blocking/{blocking_id}", answer("BlockingsDeleted", "success:bool"))
 def remove_blocking(connection: Connection, blocking_id: fields.IdPath) -> Row:
     """End a wait by its id."""
     blocking.remove(connection, id=str(blocking_id))
@@ -369,7 +358,7 @@ claim.list(
     project_id=fields.Id,
     agent_id=fields.AgentName,
 )
-ClaimReleased = answer("ClaimsReleased", success=bool, released=Claim)
+ClaimReleased = answer("ClaimsReleased", "success:bool", released=Claim)
 
 
 @router.writes("DELETE", "/api/claims", ClaimReleased, responses=CLAIMED)

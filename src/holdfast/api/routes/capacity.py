@@ -91,7 +91,7 @@ UNKNOWN: Row = {"health": {}, "used_tokens": 0, "compact_count": 0}
 
 
 def _model(name: str, table: Table, base: type[ApiAnswer] = ApiAnswer, **more: Any) -> Any:
-    return answer(name, base, **{key: kind for key, (kind, _) in table.items()}, **more)
+    return answer(name, "", base, **{key: kind for key, (kind, _) in table.items()}, **more)
 
 
 def _shown(table: Table, row: Row) -> dict[str, Any]:
@@ -99,20 +99,13 @@ def _shown(table: Table, row: Row) -> dict[str, Any]:
     return {name: read(row) for name, (_, read) in table.items()}
 
 
-class CapacityRoom(ApiAnswer):
-    """What an orchestrator needs to hand out work; null means unknown."""
-
-    status: str
-    recommended_action: str
-    zone: str
-    alert: str | None
-    room_tokens: int | None
-    estimated: bool
-    velocity_tokens_per_op: float | None
-    ops_left: int | None
-    minutes_left: float | None
-    checkpoint_ms: int | None
-    fits: bool | None
+CapacityRoom = answer(
+    "CapacityRoom",
+    "status:str recommended_action:str zone:str alert:str? room_tokens:int? estimated:bool "
+    "velocity_tokens_per_op:float? ops_left:int? minutes_left:float? checkpoint_ms:int? "
+    "fits:bool?",
+    doc="What an orchestrator needs to hand out work; null means unknown.",
+)
 
 
 Short = _model("ShortCapacity", SHORT)
@@ -120,14 +113,14 @@ Capacity = _model("Capacity", WHOLE, agent_id=str)
 AgentCapacity = _model(
     "AgentCapacity", AGENT, CapacityRoom, **dict.fromkeys(DESCRIBED, str | None), trend=list[float]
 )
-AgentCapacityList = answer("AgentCapacityList", agents=[AgentCapacity], count=int)
+AgentCapacityList = answer("AgentCapacityList", "count:int", agents=[AgentCapacity])
 CapacityHealth = answer(
     "CapacityHealth",
-    server=answer("ServerCapacity", status=str, uptime_seconds=int),
+    "shouldCompact:bool",
+    server=answer("ServerCapacity", "status:str uptime_seconds:int"),
     capacity=Short,
     room=CapacityRoom,
-    recommendation=answer("Recommendation", action=str, message=str),
-    shouldCompact=bool,
+    recommendation=answer("Recommendation", "action:str message:str"),
 )
 
 

@@ -13,15 +13,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
 from holdfast.api.database import Db
-from holdfast.api.responses import (
-    ApiAnswer,
-    Paged,
-    Router,
-    answer,
-    paging,
-    respond,
-    row_answer,
-)
+from holdfast.api.responses import Paged, Router, answer, paging, respond, row_answer
 from holdfast.brief.compose import Brief, compose_rows
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
@@ -105,8 +97,8 @@ COUNTED = {
     "decisions_count": "key_decisions",
     "agents_count": "agent_states",
 }
-SavedCounts = answer("SavedCounts", session_id=str, trigger=str, **dict.fromkeys(COUNTED, int))
-Saved = answer("SnapshotSaved", success=bool, id=str, snapshot=SavedCounts, saved_at=str)
+SavedCounts = answer("SavedCounts", "session_id:str trigger:str", **dict.fromkeys(COUNTED, int))
+Saved = answer("SnapshotSaved", "success:bool id:str saved_at:str", snapshot=SavedCounts)
 
 
 @router.writes("POST", "/api/compact/save", Saved, status=201)
@@ -120,13 +112,11 @@ def save(connection: Connection, body: Save) -> Row:
     return {**done, "saved_at": row_times.to_iso(now)}
 
 
-class Snapshot(ApiAnswer):
-    session_id: str
-    exists: bool
-    snapshot: dict[str, Any] | None
-    summary: str | None = None
-    modified_files: list[Any] = Field(default_factory=list)
-    saved_at: str | None = None
+Snapshot = answer(
+    "Snapshot",
+    "session_id:str exists:bool snapshot:object? summary:str?= saved_at:str?=",
+    modified_files=(list[Any], None),
+)
 
 
 @router.reads("/api/compact/snapshot/{session_id:text}", Snapshot)
@@ -142,15 +132,11 @@ def get_snapshot(connection: Connection, session_id: fields.SessionPath) -> Row:
     return {**whose, "snapshot": held, **beside}
 
 
-Source = answer("RestoreSource", type=str, id=str, relevance=float, summary=str)
+Source = answer("RestoreSource", "type:str id:str relevance:float summary:str")
 Restored = answer(
     "SnapshotRestored",
-    success=bool,
-    brief=str,
-    additionalContext=str,  # the name Claude Code's hooks answer by
+    "success:bool brief:str additionalContext:str session_compacted:bool restored_at:str",
     sources=[Source],
-    session_compacted=bool,
-    restored_at=str,
 )
 
 
@@ -184,13 +170,11 @@ def _compose(work: Row, max_tokens: int | None, kind: str | None, agent_id: str)
     return brief if brief.lines else msgspec.structs.replace(brief, text="")
 
 
-class SnapshotStatus(ApiAnswer):
-    session_id: str
-    exists: bool
-    compacted: bool
-    compacted_at: str | None = None
-    compact_summary: str | None = None
-    compact_agent: str | None = None
+SnapshotStatus = answer(
+    "SnapshotStatus",
+    "session_id:str exists:bool compacted:bool compacted_at:str?= compact_summary:str?= "
+    "compact_agent:str?=",
+)
 
 
 @router.reads("/api/compact/status/{session_id:text}", SnapshotStatus)
@@ -229,12 +213,12 @@ class AgentQuery(AgentQuestion):
     format: Literal["brief", "raw"] = "brief"
 
 
-Shown = answer("AgentBrief", id=str, content=str, token_count=int, truncated=bool, generated_at=str)
-Whose = answer("KnownAgent", agent_id=str, session_id=str | None, agent_type=str | None)
-BriefAnswer = answer("BriefAnswer", Whose, brief=Shown, sources=[Source])
-RawAnswer = answer("RawAnswer", Whose, data=dict[str, Any], counts=dict[str, int])
-NamedBrief = answer("NamedBrief", Shown, agent_id=str, session_id=str)
-Generated = answer("Generated", success=bool, brief=NamedBrief, sources=[Source])
+Shown = answer("AgentBrief", "id:str content:str token_count:int truncated:bool generated_at:str")
+Whose = answer("KnownAgent", "agent_id:str session_id:str? agent_type:str?")
+BriefAnswer = answer("BriefAnswer", "", Whose, brief=Shown, sources=[Source])
+RawAnswer = answer("RawAnswer", "data:object", Whose, counts=dict[str, int])
+NamedBrief = answer("NamedBrief", "agent_id:str session_id:str", Shown)
+Generated = answer("Generated", "success:bool", brief=NamedBrief, sources=[Source])
 
 
 @router.reads("/api/context/{agent_id:text}", BriefAnswer | RawAnswer)
@@ -282,33 +266,30 @@ def _brief_of(
 Context = row_answer(
     "AgentContext",
     tables.agent_contexts,
-    "id project_id agent_id agent_type session_id status progress_summary compact_id",
-    role_context=dict[str, Any],
+    "id project_id agent_id agent_type session_id status progress_summary compact_id "
+    "role_context:object trigger:str? token_count:int? last_updated:str",
     skills_to_restore=list[Any],
     tools_used=list[Any],
-    trigger=str | None,
-    token_count=int | None,
-    last_updated=str,
 )
 Figures = answer(
-    "ContextFigures", total=int, unique_types=int, running=int, completed=int, failed=int
+    "ContextFigures", "total:int unique_types:int running:int completed:int failed:int"
 )
-OfType = answer("AgentTypeContexts", agent_type=str, count=int)
+OfType = answer("AgentTypeContexts", "agent_type:str count:int")
 ContextList = answer(
     "AgentContextList",
+    "timestamp:str",
     Paged,
     contexts=[Context],
     stats=Figures,
     type_distribution=[OfType],
-    timestamp=str,
 )
 ContextOverview = answer(
     "ContextOverview",
+    "timestamp:str",
     overview=Figures,
     top_types=[OfType],
     recent_activity=[Context],
     tools_used=dict[str, int],
-    timestamp=str,
 )
 
 
@@ -347,7 +328,7 @@ class ProgressReport(fields.Body):
     progress_summary: fields.Text | None = None
 
 
-ReportMade = answer("AgentReported", success=bool, context=Context)
+ReportMade = answer("AgentReported", "success:bool", context=Context)
 
 
 @router.writes("PATCH", "/api/agent-contexts/{context_id}", ReportMade)

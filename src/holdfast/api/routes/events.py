@@ -20,7 +20,6 @@ from starlette.types import Message, Receive, Scope, Send
 from holdfast.api import fields
 from holdfast.api.database import Database, Db, Hub
 from holdfast.api.responses import (
-    ApiAnswer,
     ErrorAnswer,
     Paged,
     Router,
@@ -54,11 +53,11 @@ LastId = Annotated[
 ]
 
 
-EventRow = row_answer("Event", tables.events, body=dict[str, Any])
+EventRow = row_answer("Event", tables.events, "* body:object")
 # `last`: pass it as `after` to get the next events. `missed`: events after the given number were
 # already pruned.
 EventList = answer(
-    "EventList", events=[EventRow], count=int, limit=int, last=int, more=bool, missed=bool
+    "EventList", "count:int limit:int last:int more:bool missed:bool", events=[EventRow]
 )
 
 
@@ -162,26 +161,20 @@ def format_event(row: Row) -> bytes:
 
 
 AuditEvent = row_answer("AuditEvent", tables.audit)
-AuditEventList = answer("AuditEventList", Paged, events=[AuditEvent])
+AuditEventList = answer("AuditEventList", "", Paged, events=[AuditEvent])
 
 
-class PressureDecision(RowAnswer):
-    """`zone`, `level` and `used_ratio` are those of the last alert before the decision;
-    `question` is what it answers, `turn` the turn it was taken in, `by` the user or the model."""
-
-    session_id: str
-    agent_id: str | None
-    at: str | None
-    turn: int | None
-    by: str | None
-    question: str | None
-    decision: str
-    zone: str | None
-    level: str | None
-    used_ratio: float | None
+PressureDecision = answer(
+    "PressureDecision",
+    "session_id:str agent_id:str? at:str? turn:int? by:str? question:str? decision:str zone:str? "
+    "level:str? used_ratio:float?",
+    RowAnswer,
+    doc="`zone`, `level` and `used_ratio` are those of the last alert before the decision; "
+    "`question` is what it answers, `turn` the turn it was taken in, `by` the user or the model.",
+)
 
 
-DecisionList = answer("PressureDecisionList", Paged, decisions=[PressureDecision])
+DecisionList = answer("PressureDecisionList", "", Paged, decisions=[PressureDecision])
 
 
 @router.reads("/api/audit/decisions", DecisionList)
@@ -233,15 +226,14 @@ class IntakeBatch(BaseModel):
     version: Literal[1] = 1
 
 
-class IntakeAnswer(ApiAnswer):
-    """Everything up to this position is stored; continue from here."""
+IntakeAnswer = answer(
+    "IntakeAnswer",
+    "position:object",
+    doc="Everything up to this position is stored; continue from here.",
+)
 
-    position: dict[str, Any]
 
-
-class IntakeRefused(ApiAnswer):
-    error: str
-    position: dict[str, Any]
+IntakeRefused = answer("IntakeRefused", "error:str position:object")
 
 
 def _read_batch(batch: dict[str, Any]) -> records.RecordBatch:

@@ -19,7 +19,7 @@ import holdfast
 from holdfast.api.database import Db
 from holdfast.api.gate import NO_TOKEN
 from holdfast.api.login import GOOD_SECONDS, Tickets, link
-from holdfast.api.responses import ApiAnswer, Router, answer, respond
+from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import read_files
 from holdfast.hub import cleanup, row_times
 from holdfast.hub.errors import StoreError
@@ -44,74 +44,62 @@ COUNTED = {
 }
 
 
-class WriteFigures(ApiAnswer):
-    """Writes of this server since it started. A refused request (404, 409) counts as neither."""
-
-    written: int
-    failed: int
-    last_error: str | None
-    last_failed_at: str | None
+WriteFigures = answer(
+    "WriteFigures",
+    "written:int failed:int last_error:str? last_failed_at:str?",
+    doc="Writes of this server since it started. A refused request (404, 409) counts as neither.",
+)
 
 
-class DatabaseHealth(ApiAnswer):
-    healthy: bool
-    latencyMs: float  # noqa: N815
-    capacity_percentage: float
-    error: str | None = None
-    writes: WriteFigures
+DatabaseHealth = answer(
+    "DatabaseHealth",
+    "healthy:bool latencyMs:float capacity_percentage:float error:str?=",
+    writes=WriteFigures,
+)
 
 
-class SourceFigures(ApiAnswer):
-    """Sessions and logs of this machine. `set_aside`: they could not be read into the database,
-    and are tried again; `holdfast doctor` names them."""
+SourceFigures = answer(
+    "SourceFigures",
+    "set_aside:int",
+    doc="Sessions and logs of this machine. `set_aside`: they could not be read into the database, "
+    "and are tried again; `holdfast doctor` names them.",
+)
 
-    set_aside: int
 
-
-class RunningWatcher(ApiAnswer):
-    """The process that watches the sessions of this machine; null where none does."""
-
-    words: str
-    inside: str
-    since: str | None
+RunningWatcher = answer(
+    "RunningWatcher",
+    "words:str inside:str since:str?",
+    doc="The process that watches the sessions of this machine; null where none does.",
+)
 
 
 Health = answer(
     "ServerHealth",
-    status=str,
-    timestamp=str,
-    version=str,
+    "status:str timestamp:str version:str",
     database=DatabaseHealth,
     sources=SourceFigures,
     features=dict[str, str],
 )
 Description = answer(
     "ServerDescription",
-    version=str,
-    machine=str,
-    database=answer("ServerDatabase", engine=str, name=str),
+    "version:str machine:str",
+    database=answer("ServerDatabase", "engine:str name:str"),
     watcher=RunningWatcher | None,
 )
-Stats = answer("ServerStats", **dict.fromkeys(COUNTED, int), timestamp=str)
+Stats = answer("ServerStats", "timestamp:str", **dict.fromkeys(COUNTED, int))
 LastCleanup = answer(
     "LastCleanup",
-    deletedMessages=int,
-    closedSessions=int,
-    deletedAgentContexts=int,
-    failedSubtasks=int,
-    deletedAt=str,
-    durationMs=int,
+    "deletedMessages:int closedSessions:int deletedAgentContexts:int failedSubtasks:int "
+    "deletedAt:str durationMs:int",
 )
 MessageFigures = answer(
-    "MessageFigures", total=int, expired=int, active=int, unread=int, byTopic=dict[str, int]
+    "MessageFigures", "total:int expired:int active:int unread:int", byTopic=dict[str, int]
 )
 CleanupStats = answer(
     "CleanupStats",
+    "proactive_snapshots:int last_snapshot:str? timestamp:str",
     last_cleanup=LastCleanup | None,
     messages=MessageFigures,
-    proactive_snapshots=int,
-    last_snapshot=str | None,
-    timestamp=str,
 )
 
 
@@ -268,13 +256,10 @@ class LoginTicket(BaseModel):  # a `Body` would redact it
     ticket: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class LoginToken(ApiAnswer):
-    """The token; empty if this server needs none."""
-
-    token: str
+LoginToken = answer("LoginToken", "token:str", doc="The token; empty if this server needs none.")
 
 
-NewTicket = answer("NewTicket", ticket=str, expires_at=str, link=str)
+NewTicket = answer("NewTicket", "ticket:str expires_at:str link:str")
 
 
 @router.post("/api/login", response_model=LoginToken)

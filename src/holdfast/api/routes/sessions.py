@@ -12,15 +12,7 @@ from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.responses import (
-    CONFLICT,
-    Noun,
-    Paged,
-    Router,
-    answer,
-    paging,
-    row_answer,
-)
+from holdfast.api.responses import CONFLICT, Noun, Paged, Router, answer, paging, row_answer
 from holdfast.hub import row_times
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
@@ -29,7 +21,6 @@ from holdfast.hub.tree.work import latest_requests
 
 router = Router(tags=["sessions"])
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
-SHOWN = "id project_id started_at ended_at total_tools_used total_success total_errors"
 
 
 class SessionChange(fields.Body):
@@ -52,12 +43,16 @@ class NewSession(SessionChange):
     started_at: fields.TimeMs | None = None
 
 
-SessionRow = row_answer("Session", tables.sessions, SHOWN)
-ListedSession = answer("ListedSession", SessionRow, title=str | None)
+SessionRow = row_answer(
+    "Session",
+    tables.sessions,
+    "id project_id started_at ended_at total_tools_used total_success total_errors",
+)
+ListedSession = answer("ListedSession", "title:str?", SessionRow)
 SessionRequest = row_answer(
     "SessionRequest", tables.requests, "id prompt prompt_type status created_at"
 )
-WholeSession = answer("SessionWithRequests", SessionRow, requests=[SessionRequest])
+WholeSession = answer("SessionWithRequests", "", SessionRow, requests=[SessionRequest])
 
 
 def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
@@ -78,10 +73,7 @@ session = Noun(
     router, "/api/sessions", "session", "sessions", SessionRow, bare=True, key=fields.SessionPath
 )
 session.create(
-    NewSession,
-    sessions.add,
-    "Add a session; an existing id is a conflict.",
-    responses=CONFLICT,
+    NewSession, sessions.add, "Add a session; an existing id is a conflict.", responses=CONFLICT
 )
 session.list(
     _list,
@@ -94,25 +86,15 @@ session.list(
 )
 SessionOverview = answer(
     "SessionOverview",
-    total_sessions=int,
-    active_sessions=int,
-    total_tools=int,
-    total_tools_used=int,
-    total_success=int,
-    total_errors=int,
-    avg_tools_per_session=float,
-    oldest_session=str | None,
-    newest_session=str | None,
+    "total_sessions:int active_sessions:int total_tools:int total_tools_used:int "
+    "total_success:int total_errors:int avg_tools_per_session:float oldest_session:str? "
+    "newest_session:str?",
 )
 ProjectSessions = answer(
-    "ProjectSessions",
-    project_name=str | None,
-    project_path=str,
-    session_count=int,
-    total_tools=int,
+    "ProjectSessions", "project_name:str? project_path:str session_count:int total_tools:int"
 )
 SessionStats = answer(
-    "SessionStats", overview=SessionOverview, by_project=[ProjectSessions], timestamp=str
+    "SessionStats", "timestamp:str", overview=SessionOverview, by_project=[ProjectSessions]
 )
 
 
@@ -134,22 +116,16 @@ session.remove(sessions.remove, "Delete the session.")
 ActiveAgent = row_answer(
     "ActiveAgent",
     tables.subtasks,
-    "agent_type agent_id description started_at created_at session_id",
-    subtask_id=str | None,
-    request_id=str | None,
-    project_path=str | None,
-    project_name=str | None,
-    actions_count=int,
+    "agent_type agent_id description started_at created_at session_id subtask_id:str? "
+    "request_id:str? project_path:str? project_name:str? actions_count:int",
 )
-ActiveSession = answer(
-    "ActiveSession", SessionRow, project_path=str | None, project_name=str | None
-)
+ActiveSession = answer("ActiveSession", "project_path:str? project_name:str?", SessionRow)
 ActiveSessions = answer(
     "ActiveSessionList",
+    "agents_count:int",
     Paged,
     active_agents=[ActiveAgent],
     active_sessions=[ActiveSession],
-    agents_count=int,
 )
 
 
@@ -177,9 +153,7 @@ ActionMade = row_answer(
     "id tool_name tool_type exit_code duration_ms created_at session_id",
     keywords_extracted=Annotated[int, Field(ge=0, le=actions.MOST_KEYWORDS)],
 )
-ActionRow = answer(
-    "ListedAction", ActionMade, file_paths=list[str], subtask_id=str | None, keywords=list[str]
-)
+ActionRow = answer("ListedAction", "file_paths:str[] subtask_id:str? keywords:str[]", ActionMade)
 
 
 class NewAction(fields.Body):
@@ -229,17 +203,17 @@ action.list(
     tool_name=fields.Name,
     project_id=fields.Id,
 )
-Hour = answer("Hour", hour=str, count=int)
-ToolCount = answer("ToolCount", tool_name=str, tool_type=str, count=int)
+Hour = answer("Hour", "hour:str count:int")
+ToolCount = answer("ToolCount", "tool_name:str tool_type:str count:int")
 
 
-@router.reads("/api/actions/hourly", answer("Hourly", data=[Hour], period=str))
+@router.reads("/api/actions/hourly", answer("Hourly", "period:str", data=[Hour]))
 def hourly(connection: Connection, session_id: fields.WordQuery = None) -> Row:
     """Count the calls in each hour of the last day."""
     return {"data": actions.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
 
 
-@router.reads("/api/actions/top-tools", answer("TopTools", data=[ToolCount], limit=int))
+@router.reads("/api/actions/top-tools", answer("TopTools", "limit:int", data=[ToolCount]))
 def top_tools(
     connection: Connection, tool_type: ToolType | None = None, limit: fields.Limit = 10
 ) -> Row:

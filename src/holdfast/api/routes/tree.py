@@ -12,16 +12,7 @@ from pydantic import AfterValidator, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.responses import (
-    ApiAnswer,
-    Noun,
-    Paged,
-    Router,
-    answer,
-    paging,
-    respond,
-    row_answer,
-)
+from holdfast.api.responses import Noun, Paged, Router, answer, paging, respond, row_answer
 from holdfast.api.routes import sessions
 from holdfast.hub import row_times
 from holdfast.hub.errors import Refused
@@ -42,14 +33,11 @@ TaskRow = row_answer("Task", tables.tasks)
 SubtaskRow = row_answer(
     "Subtask",
     tables.subtasks,
-    task_list_id=str,
-    blocked_by=list[str],
-    context_snapshot=dict[str, Any] | None,
-    result=dict[str, Any] | None,
+    "* task_list_id:str blocked_by:str[] context_snapshot:object? result:object?",
 )
-WholeTask = answer("TaskWithSubtasks", TaskRow, subtasks=[SubtaskRow])
-WholeRequest = answer("RequestWithTasks", RequestRow, tasks=[TaskRow])
-WholeSubtask = answer("SubtaskWithActions", SubtaskRow, actions=[sessions.ActionRow])
+WholeTask = answer("TaskWithSubtasks", "", TaskRow, subtasks=[SubtaskRow])
+WholeRequest = answer("RequestWithTasks", "", RequestRow, tasks=[TaskRow])
+WholeSubtask = answer("SubtaskWithActions", "", SubtaskRow, actions=[sessions.ActionRow])
 
 
 class NewProject(fields.Body):
@@ -107,15 +95,8 @@ def _put_project(connection: Connection, given: Row, now_ms: int) -> Row:
 
 ProjectStats = answer(
     "ProjectStats",
-    project_id=str,
-    project_name=str | None,
-    path=str,
-    total_requests=int,
-    total_subtasks=int,
-    total_actions=int,
-    successful_actions=int,
-    avg_duration_ms=float | None,
-    last_activity=str,
+    "project_id:str project_name:str? path:str total_requests:int total_subtasks:int "
+    "total_actions:int successful_actions:int avg_duration_ms:float? last_activity:str",
 )
 
 
@@ -128,7 +109,7 @@ def _stats(figures: Row) -> dict[str, Any]:
 project = Noun(router, "/api/projects", "project", "projects", ProjectRow)
 project.create(NewProject, _put_project, "Create a project, or change the one at this path.")
 project.list(projects.list_page, "Newest first.")
-BareProject = answer("ProjectFound", ProjectRow, project=ProjectRow)
+BareProject = answer("ProjectFound", "", ProjectRow, project=ProjectRow)
 
 
 @router.reads("/api/projects/by-path", BareProject)
@@ -143,7 +124,7 @@ def by_path(
     return {**row, "project": row}
 
 
-WithRequests = answer("ProjectWithRequests", ProjectRow, requests=[RequestRow])
+WithRequests = answer("ProjectWithRequests", "", ProjectRow, requests=[RequestRow])
 ProjectView = answer(
     "WholeProject", project=WithRequests, requests=[RequestRow], stats=ProjectStats
 )
@@ -159,10 +140,7 @@ def get_project(connection: Connection, project_id: fields.IdPath) -> Row:
     return {"project": whole, "requests": last, "stats": _stats(figures)}
 
 
-project.remove(
-    projects.remove,
-    "Delete the project and everything that belongs to it.",
-)
+project.remove(projects.remove, "Delete the project and everything that belongs to it.")
 
 
 def _read_request(connection: Connection, request_id: str) -> dict[str, Any]:
@@ -235,7 +213,7 @@ class SessionSubtasks(fields.Body):
     session_id: fields.Word
 
 
-Closed = answer("SubtasksClosed", closed=int, session_id=str)
+Closed = answer("SubtasksClosed", "closed:int session_id:str")
 
 
 @router.writes("POST", "/api/subtasks/close-session", Closed)
@@ -266,20 +244,20 @@ subtask.change(
 )
 subtask.remove(work.remove_subtask, "Delete the subtask with its actions.")
 
-RequestTree = answer("HierarchyRequest", RequestRow, tasks=[WholeTask])
-ProjectTree = answer("HierarchyProject", ProjectRow, requests=[RequestTree])
+RequestTree = answer("HierarchyRequest", "", RequestRow, tasks=[WholeTask])
+ProjectTree = answer("HierarchyProject", "", ProjectRow, requests=[RequestTree])
 
 
-class HierarchyCounts(ApiAnswer):
-    """Totals of the project, not only of this page."""
-
-    requests: int
-    tasks: int
-    subtasks: int
+HierarchyCounts = answer(
+    "HierarchyCounts",
+    "requests:int tasks:int subtasks:int",
+    doc="Totals of the project, not only of this page.",
+)
 
 
 Hierarchy = answer(
     "Hierarchy",
+    "",
     Paged,
     hierarchy=ProjectTree,
     project=ProjectRow,
@@ -322,13 +300,8 @@ def _branch(row: Row) -> dict[str, Any]:
 WaveRow = row_answer(
     "Wave",
     tables.tasks,
-    "wave_number status completed_at",
-    id=str,
-    session_id=str,
-    started_at=str | None,
-    total_tasks=int,
-    completed_tasks=int,
-    failed_tasks=int,
+    "wave_number status completed_at id:str session_id:str started_at:str? total_tasks:int "
+    "completed_tasks:int failed_tasks:int",
 )
 CurrentWave = answer("CurrentWave", wave=WaveRow)
 
@@ -342,7 +315,7 @@ def current_wave(connection: Connection, session_id: fields.SessionPath) -> Row 
     return respond({"error": "No active wave found for session"}, 404)
 
 
-WaveHistory = answer("WaveHistory", Paged, waves=[WaveRow])
+WaveHistory = answer("WaveHistory", "", Paged, waves=[WaveRow])
 
 
 @router.reads("/api/waves/{session_id}/history", WaveHistory)

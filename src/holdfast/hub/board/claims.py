@@ -63,11 +63,7 @@ def release(connection: Connection, project_id: str, work: str, agent_id: str, n
 
 
 def list_page(
-    connection: Connection,
-    limit: int,
-    offset: int,
-    now_ms: int,
-    **of: str | None,
+    connection: Connection, limit: int, offset: int, now_ms: int, **of: str | None
 ) -> Page:
     """List claims that have not expired, soonest to expire first."""
     query = sa.select(claims).where(claims.c.expires_ms > now_ms, *matching(claims, **of))

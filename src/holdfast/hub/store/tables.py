@@ -343,10 +343,4 @@ positions = sa.Table(
     _ms("updated_ms", required=True),
 )
 
-cleanups = sa.Table(
-    "cleanups",
-    metadata,
-    _id(),
-    _ms("ran_ms", required=True),
-    _json("figures"),
-)
+cleanups = sa.Table("cleanups", metadata, _id(), _ms("ran_ms", required=True), _json("figures"))

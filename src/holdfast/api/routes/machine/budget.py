@@ -47,8 +47,7 @@ BudgetShown = _answer_of(
 )
 
 
-class EvictedItem(ApiAnswer):
-    id: str
+EvictedItem = answer("EvictedItem", "id:str")
 
 
 class NewPin(Body):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Response
 
 from holdfast.api.fields import Body, IdQuery, Limit, Offset, Word, WordQuery
-from holdfast.api.responses import CONFLICT, ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.responses import CONFLICT, Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.checkpoint import checkpoint_file, find, index, snapshot, verify
 from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, DamagedCheckpoint, Document
@@ -25,61 +25,43 @@ CheckpointPath = Annotated[str, Path(pattern=ID)]
 CheckpointQuery = Annotated[str | None, Query(pattern=ID)]
 
 
-class CheckpointRow(ApiAnswer):
-    """`verified`: its file is what was saved, looked at now. `iteration` counts those of its
-    window; `used_ratio` is how full that was, as the checkpoint states."""
-
-    id: str
-    path: str
-    project: str
-    project_id: str
-    session_id: str
-    agent_id: str
-    created: str
-    trigger: str
-    iteration: int
-    summary: str
-    parent: str
-    verified: bool
-    used_ratio: float | None
+CheckpointRow = answer(
+    "CheckpointRow",
+    "id:str path:str project:str project_id:str session_id:str agent_id:str created:str "
+    "trigger:str iteration:int summary:str parent:str verified:bool used_ratio:float?",
+    doc="`verified`: its file is what was saved, looked at now. `iteration` counts those of its "
+    "window; `used_ratio` is how full that was, as the checkpoint states.",
+)
 
 
-class CheckpointList(Paged):
-    checkpoints: list[CheckpointRow]
+CheckpointList = answer("CheckpointList", "", Paged, checkpoints=[CheckpointRow])
 
 
-class CheckpointFault(ApiAnswer):
-    part: str
-    words: str
+CheckpointFault = answer("CheckpointFault", "part:str words:str")
 
 
-class CheckpointDetail(CheckpointRow):
-    """`text`: the whole file, empty where it cannot be read; `findings` say what is wrong."""
-
-    text: str
-    findings: list[CheckpointFault]
-
-
-class SectionDiff(ApiAnswer):
-    heading: str
-    added: list[str]
-    removed: list[str]
-    unchanged: list[str]
+CheckpointDetail = answer(
+    "CheckpointDetail",
+    "text:str",
+    CheckpointRow,
+    doc="`text`: the whole file, empty where it cannot be read; `findings` say what is wrong.",
+    findings=[CheckpointFault],
+)
 
 
-class CheckpointDiff(ApiAnswer):
-    """`older` is null where `newer` is the first of its line: everything is added."""
-
-    older: CheckpointRow | None
-    newer: CheckpointRow
-    sections: list[SectionDiff]
+SectionDiff = answer("SectionDiff", "heading:str added:str[] removed:str[] unchanged:str[]")
 
 
-class CheckpointSaved(ApiAnswer):
-    id: str
-    path: str
-    reused: bool
-    notes: list[str]
+CheckpointDiff = answer(
+    "CheckpointDiff",
+    doc="`older` is null where `newer` is the first of its line: everything is added.",
+    older=CheckpointRow | None,
+    newer=CheckpointRow,
+    sections=[SectionDiff],
+)
+
+
+CheckpointSaved = answer("CheckpointSaved", "id:str path:str reused:bool notes:str[]")
 
 
 class NewCheckpoint(Body):
@@ -211,7 +193,7 @@ def _sections(documents: Sequence[Document]) -> list[dict[str, Any]]:
     return sections
 
 
-def _row(entry: CheckpointEntry) -> dict[str, Any]:
+def _row(entry: CheckpointEntry) -> Any:
     fill = snapshot.load_fill(entry.project, entry.id)
     is_known = fill.used_tokens > 0 and fill.limit_tokens > 0
     return CheckpointRow.of(

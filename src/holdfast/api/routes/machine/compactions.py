@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
-from holdfast.api.responses import ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.responses import Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.events import history
 from holdfast.events.history import SummaryCounts
@@ -35,95 +35,73 @@ ELSEWHERE = "its transcript is not on this machine: this is what its hooks repor
 GONE = "its transcript is not there any more: this is what the hooks reported"
 
 
-class CompactionPlace(ApiAnswer):
-    """`is_read` is false until the summary was compared. `was_given`: the model got the briefs;
-    else what is called restored would have been. Tokens are null if they are unknown."""
-
-    session_id: str
-    agent_id: str | None
-    project_id: str | None
-    number: int
-    at: str | None
-    step: int | None
-    trigger: str | None
-    before_tokens: int | None
-    after_tokens: int | None
-    edge_tokens: int | None
-    is_read: bool
-    was_given: bool
+CompactionPlace = answer(
+    "CompactionPlace",
+    "session_id:str agent_id:str? project_id:str? number:int at:str? step:int? trigger:str? "
+    "before_tokens:int? after_tokens:int? edge_tokens:int? is_read:bool was_given:bool",
+    doc="`is_read` is false until the summary was compared. `was_given`: the model got the briefs; "
+    "else what is called restored would have been. Tokens are null if they are unknown.",
+)
 
 
-class CompactionCounts(ApiAnswer):
-    """Null until the summary was compared, and where the client left none."""
-
-    items: int | None
-    not_found: int | None
-    restored: int | None
-
-
-class CompactionRow(CompactionPlace, CompactionCounts):
-    pass
+CompactionCounts = answer(
+    "CompactionCounts",
+    "items:int? not_found:int? restored:int?",
+    doc="Null until the summary was compared, and where the client left none.",
+)
 
 
-class CompactionList(Paged):
-    compactions: list[CompactionRow]
+CompactionRow = answer("CompactionRow", "", CompactionPlace, CompactionCounts)
 
 
-class SourcePlace(ApiAnswer):
-    """The place in the session: time, step and turn; null if it has none."""
-
-    at: str | None
-    step: int | None
-    turn: int | None
+CompactionList = answer("CompactionList", "", Paged, compactions=[CompactionRow])
 
 
-class CompactedItem(SourcePlace):
-    """`share` of it is held by the summary, most of it in `passage`, by its words or its meaning.
-    `restored_in` is `brief` or `second_brief`, and `line` is the place in it."""
-
-    kind: str
-    text: str
-    reason: str
-    share: float
-    is_found: bool
-    passage: str
-    by_meaning: bool
-    restored_in: str | None
-    line: int | None
-    why_not: str | None
+SourcePlace = answer(
+    "SourcePlace",
+    "at:str? step:int? turn:int?",
+    doc="The place in the session: time, step and turn; null if it has none.",
+)
 
 
-class RestoredLine(SourcePlace):
-    """A line without a reason is a heading, or part of the frame."""
-
-    line: str
-    reason: str
-
-
-class CompactionParts(ApiAnswer):
-    """The parts of the new window. `always_tokens`: system prompt, tools, and files read again.
-    Where no brief was given, nothing was restored; `brief_tokens` is what it would have been."""
-
-    always_tokens: int | None
-    summary_tokens: int | None
-    restored_tokens: int | None
-    brief_tokens: int | None
+CompactedItem = answer(
+    "CompactedItem",
+    "kind:str text:str reason:str share:float is_found:bool passage:str by_meaning:bool "
+    "restored_in:str? line:int? why_not:str?",
+    SourcePlace,
+    doc="`share` of it is held by the summary, most of it in `passage`, by its words or its "
+    "meaning. `restored_in` is `brief` or `second_brief`, and `line` is the place in it.",
+)
 
 
-class CompactionDetail(CompactionPlace):
-    """`summary` is null where the client left none. Where `is_available` is false, `note` says why,
-    lists are empty, and counts are those of the hooks."""
+RestoredLine = answer(
+    "RestoredLine",
+    "line:str reason:str",
+    SourcePlace,
+    doc="A line without a reason is a heading, or part of the frame.",
+)
 
-    total: int
-    parts: CompactionParts
-    is_available: bool
-    note: str | None
-    counts: CompactionCounts
-    items: list[CompactedItem]
-    brief: list[RestoredLine]
-    second_brief: list[RestoredLine]
-    summary: str | None
-    instructions: str | None
+
+CompactionParts = answer(
+    "CompactionParts",
+    "always_tokens:int? summary_tokens:int? restored_tokens:int? brief_tokens:int?",
+    doc="The parts of the new window. `always_tokens`: system prompt, tools, and files read again. "
+    "Where no brief was given, nothing was restored; `brief_tokens` is what it would have been.",
+)
+
+
+CompactionDetail = answer(
+    "CompactionDetail",
+    "total:int is_available:bool note:str? summary:str? instructions:str?",
+    CompactionPlace,
+    doc="`summary` is null where the client left none. Where `is_available` is false, `note` says "
+    "why, lists are empty, and counts are those of the hooks.",
+    parts=CompactionParts,
+    counts=CompactionCounts,
+    items=[CompactedItem],
+    brief=[RestoredLine],
+    second_brief=[RestoredLine],
+)
 
 
 @router.get("", response_model=CompactionList)

@@ -14,7 +14,7 @@ from fastapi import Query, Response
 import holdfast
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
-from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.archive import transcripts as archived
 from holdfast.client.agents import AGENTS
@@ -54,61 +54,37 @@ Level = Literal["DEBUG", "INFO", "WARN", "ALERT", "ERROR"]
 Shown = float | int | bool | str
 
 
-class LogLineShown(ApiAnswer):
-    at: str
-    level: str
-    place: str
-    message: str
+LogLineShown = answer("LogLineShown", "at:str level:str place:str message:str")
 
 
-class LogLineList(ApiAnswer):
-    lines: list[LogLineShown]
-    count: int
-    limit: int
+LogLineList = answer("LogLineList", "count:int limit:int", lines=[LogLineShown])
 
 
-class DiskUse(ApiAnswer):
-    kind: str
-    bytes: int
-    files: int
+DiskUse = answer("DiskUse", "kind:str bytes:int files:int")
 
 
-class HookState(ApiAnswer):
-    """`installed`: a settings file or a plugin runs hooks, for the user or in a known project.
-    `sessions`: in how many a hook ran in the last day. `errors`: lines of the log of that day."""
-
-    installed: bool
-    last_at: str | None
-    last_event: str | None
-    sessions: int
-    errors: int
+HookState = answer(
+    "HookState",
+    "installed:bool last_at:str? last_event:str? sessions:int errors:int",
+    doc="`installed`: a settings file or a plugin runs hooks, for the user or in a known project. "
+    "`sessions`: in how many a hook ran in the last day. `errors`: lines of the log of that day.",
+)
 
 
-class FailedIngest(ApiAnswer):
-    source: str
-    error: str
-    since: str | None
-    tries: int
+FailedIngest = answer("FailedIngest", "source:str error:str since:str? tries:int")
 
 
-class MachineHealth(ApiAnswer):
-    """`worst`: the gravest finding in words, `level` how grave: `ok`, `warn` or `bad`."""
-
-    level: str
-    worst: str
-    disk: list[DiskUse]
-    disk_free_bytes: int
-    hooks: HookState
-    errors: list[LogLineShown]
-    watcher: str | None
-    ingest_lag_ms: int
-    set_aside: list[FailedIngest]
-    lines: int
-    skipped_lines: int
-    unread_transcripts: int
-    archived_sessions: int
-    archived_bytes: int
-    versions: dict[str, str]
+MachineHealth = answer(
+    "MachineHealth",
+    "level:str worst:str disk_free_bytes:int watcher:str? ingest_lag_ms:int lines:int "
+    "skipped_lines:int unread_transcripts:int archived_sessions:int archived_bytes:int",
+    doc="`worst`: the gravest finding in words, `level` how grave: `ok`, `warn` or `bad`.",
+    disk=[DiskUse],
+    hooks=HookState,
+    errors=[LogLineShown],
+    set_aside=[FailedIngest],
+    versions=dict[str, str],
+)
 
 
 @router.get("/api/machine", response_model=MachineHealth)
@@ -138,9 +114,7 @@ def _look() -> dict[str, Any]:
         "watcher": loop.describe_holder(holder) if holder else None,
         "set_aside": [
             FailedIngest.of(
-                failed,
-                source=replace_unstorable(source),
-                since=row_times.to_iso(failed.since_ms),
+                failed, source=replace_unstorable(source), since=row_times.to_iso(failed.since_ms)
             )
             for source, failed in set_aside.load().items()
         ],
@@ -263,43 +237,32 @@ def _clients() -> dict[str, str]:
     return {"Claude Code": max(versions)} if versions else {}
 
 
-class OverruledValue(ApiAnswer):
-    value: Shown
-    origin: str
-    line: int | None
+OverruledValue = answer("OverruledValue", "origin:str line:int?", value=Shown)
 
 
-class SettingShown(ApiAnswer):
-    """`origin`: the file, the variable (`$NAME`), the preset or `default` that gives the value;
-    `overruled`: what weaker places say, weakest first."""
-
-    name: str
-    value: Shown
-    origin: str
-    line: int | None
-    default: Shown
-    set_by: str
-    meaning: str
-    variable: str
-    low: float | None
-    high: float | None
-    choices: list[str]
-    overruled: list[OverruledValue]
+SettingShown = answer(
+    "SettingShown",
+    "name:str origin:str line:int? set_by:str meaning:str variable:str low:float? high:float? "
+    "choices:str[]",
+    doc="`origin`: the file, the variable (`$NAME`), the preset or `default` that gives the value; "
+    "`overruled`: what weaker places say, weakest first.",
+    value=Shown,
+    default=Shown,
+    overruled=[OverruledValue],
+)
 
 
-class SettingsFile(ApiAnswer):
-    path: str
-    kind: str
-    is_there: bool
+SettingsFile = answer("SettingsFile", "path:str kind:str is_there:bool")
 
 
-class SettingList(ApiAnswer):
-    """`files` weakest first; variables of the server are stronger than any of them. `errors`: what
-    is ignored, and why."""
-
-    settings: list[SettingShown]
-    files: list[SettingsFile]
-    errors: list[str]
+SettingList = answer(
+    "SettingList",
+    "errors:str[]",
+    doc="`files` weakest first; variables of the server are stronger than any of them. `errors`: "
+    "what is ignored, and why.",
+    settings=[SettingShown],
+    files=[SettingsFile],
+)
 
 
 @router.get("/api/settings", response_model=SettingList)
@@ -335,7 +298,7 @@ def _settings(project: str) -> dict[str, Any]:
     }
 
 
-def _setting(setting: Setting, loaded: Settings, weaker: list[load.GivenValue]) -> dict[str, Any]:
+def _setting(setting: Setting, loaded: Settings, weaker: list[load.GivenValue]) -> Any:
     origin = loaded.origins[setting.name]
     is_number = not (setting.choices or setting.is_text or setting.is_names)
     return SettingShown.of(

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs
-from holdfast.api.responses import ApiAnswer, Paged, Router, paging, respond
+from holdfast.api.responses import Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.compactions import counts_of
 from holdfast.api.routes.machine.files import read_files
 from holdfast.checkpoint import find, index, verify
@@ -39,103 +39,75 @@ Agent = Annotated[str, Query(pattern=AGENT_NAME)]
 Days = Annotated[int, Query(ge=1, le=366)]
 
 
-class PastCompaction(ApiAnswer):
-    session_id: str
-    project_id: str
-    title: str
-    number: int
-    at: str | None
-    items: int | None
-    not_found: int | None
-    messages: int | None
-    messages_not_found: int | None
+PastCompaction = answer(
+    "PastCompaction",
+    "session_id:str project_id:str title:str number:int at:str? items:int? not_found:int? "
+    "messages:int? messages_not_found:int?",
+)
 
 
-class HistoryProgress(ApiAnswer):
-    """Of all transcripts on this machine. `read` have figures; `compared` summaries have counts."""
-
-    sessions: int
-    read: int
-    compactions: int
-    compared: int
-    skipped_lines: int
+HistoryProgress = answer(
+    "HistoryProgress",
+    "sessions:int read:int compactions:int compared:int skipped_lines:int",
+    doc="Of all transcripts on this machine. `read` have figures; `compared` summaries have "
+    "counts.",
+)
 
 
-class History(ApiAnswer):
-    """`compactions`: the last ones of this machine whose summary was compared."""
-
-    progress: HistoryProgress
-    words: str | None
-    compactions: list[PastCompaction]
-
-
-class HistorySession(ApiAnswer):
-    """`has_hooks` is false for a session from before the installation. What only its transcript
-    tells is null for a session of another machine, and until it is read."""
-
-    id: str
-    project_id: str | None
-    project: str | None
-    title: str | None
-    agent: str | None
-    has_hooks: bool
-    started_at: str
-    last_at: str | None
-    compactions: int
-    calls: int
-    failed: int
-    steps: int | None
-    tokens: int | None
-    cost: float | None
+History = answer(
+    "History",
+    "words:str?",
+    doc="`compactions`: the last ones of this machine whose summary was compared.",
+    progress=HistoryProgress,
+    compactions=[PastCompaction],
+)
 
 
-class HistorySessions(Paged):
-    sessions: list[HistorySession]
+HistorySession = answer(
+    "HistorySession",
+    "id:str project_id:str? project:str? title:str? agent:str? has_hooks:bool started_at:str "
+    "last_at:str? compactions:int calls:int failed:int steps:int? tokens:int? cost:float?",
+    doc="`has_hooks` is false for a session from before the installation. What only its transcript "
+    "tells is null for a session of another machine, and until it is read.",
+)
 
 
-class Tokens(ApiAnswer):
-    """`cost` is null where the settings give no price for one of its models."""
-
-    input: int
-    output: int
-    cache_read: int
-    cache_written: int
-    cost: float | None
+HistorySessions = answer("HistorySessions", "", Paged, sessions=[HistorySession])
 
 
-class NamedTokens(Tokens):
-    """`id` is null for a day, a model or an agent."""
-
-    id: str | None
-    name: str
-
-
-class UsageSums(ApiAnswer):
-    """Each list adds up to `total`, except that `sessions` has the greatest ones only."""
-
-    total: Tokens
-    days: list[NamedTokens]
-    sessions: list[NamedTokens]
-    projects: list[NamedTokens]
-    agents: list[NamedTokens]
-    models: list[NamedTokens]
-    is_priced: bool
+Tokens = answer(
+    "Tokens",
+    "input:int output:int cache_read:int cache_written:int cost:float?",
+    doc="`cost` is null where the settings give no price for one of its models.",
+)
 
 
-class DayTotals(ApiAnswer):
-    """`not_found` and `restored` are sums over the `checked` summaries, those that were compared.
-    `given`: of how many the model got a brief. If of none, `restored` is what would have been;
-    `checkpoints_changed`: files of this machine that are no longer what was saved."""
+NamedTokens = answer(
+    "NamedTokens", "id:str? name:str", Tokens, doc="`id` is null for a day, a model or an agent."
+)
 
-    since: str
-    live_windows: int
-    compactions: int
-    checked: int
-    given: int
-    not_found: int
-    restored: int
-    checkpoints: int
-    checkpoints_changed: int
+
+UsageSums = answer(
+    "UsageSums",
+    "is_priced:bool",
+    doc="Each list adds up to `total`, except that `sessions` has the greatest ones only.",
+    total=Tokens,
+    days=[NamedTokens],
+    sessions=[NamedTokens],
+    projects=[NamedTokens],
+    agents=[NamedTokens],
+    models=[NamedTokens],
+)
+
+
+DayTotals = answer(
+    "DayTotals",
+    "since:str live_windows:int compactions:int checked:int given:int not_found:int restored:int "
+    "checkpoints:int checkpoints_changed:int",
+    doc="`not_found` and `restored` are sums over the `checked` summaries, those that were "
+    "compared. `given`: of how many the model got a brief. If of none, `restored` is what would "
+    "have been; `checkpoints_changed`: files of this machine that are no longer what was saved.",
+)
 
 
 @router.get("/api/history", response_model=History)
@@ -161,7 +133,7 @@ def _is_of(one: TranscriptFigures, project_id: str | None) -> bool:
     return project_id is None or ids.project_id(one.project) == project_id
 
 
-def _compaction(one: TranscriptFigures, each: SummaryCounts) -> dict[str, Any]:
+def _compaction(one: TranscriptFigures, each: SummaryCounts) -> Any:
     whose = {"session_id": one.session_id, "project_id": ids.project_id(one.project)}
     return PastCompaction.of(each, **whose, title=one.title, at=each.at or None)
 

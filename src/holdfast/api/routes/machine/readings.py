@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
-from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.responses import Router, answer, respond
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import audit, readings, sessions
 from holdfast.hub.tree.readings import UsedAtStep
@@ -21,57 +21,39 @@ router = Router(prefix="/api/sessions", tags=["sessions"])
 Step = Annotated[int | None, Query(ge=0, le=MOST_BIGINT)]
 
 
-class ZoneShares(ApiAnswer):
-    """Shares of the compaction limit from which each zone holds."""
-
-    yellow: float
-    orange: float
-    red: float
-
-
-class CompactionMark(ApiAnswer):
-    number: int
-    step: int | None
-    at_ms: int
-    before_tokens: int | None
-    after_tokens: int | None
+ZoneShares = answer(
+    "ZoneShares",
+    "yellow:float orange:float red:float",
+    doc="Shares of the compaction limit from which each zone holds.",
+)
 
 
-class AlertMark(ApiAnswer):
-    step: int | None
-    at_ms: int
-    level: str | None
-    zone: str | None
-    used_ratio: float | None
-    heard: bool
+CompactionMark = answer(
+    "CompactionMark", "number:int step:int? at_ms:int before_tokens:int? after_tokens:int?"
+)
 
 
-class CheckpointMark(ApiAnswer):
-    id: str | None
-    step: int | None
-    at_ms: int
-    trigger: str | None
+AlertMark = answer(
+    "AlertMark", "step:int? at_ms:int level:str? zone:str? used_ratio:float? heard:bool"
+)
 
 
-class ReadingList(ApiAnswer):
-    """Numbers of equal place in `step`, `at_ms`, `used_tokens` and `limit_tokens` are one reading.
-    `total` were there between `from` and `to`; `first_step` and `last_step` are of all that is
-    kept. A mark's `step` is that of the last reading before it."""
+CheckpointMark = answer("CheckpointMark", "id:str? step:int? at_ms:int trigger:str?")
 
-    session_id: str
-    agent_id: str | None
-    edge_tokens: int | None
-    zones: ZoneShares
-    first_step: int | None
-    last_step: int | None
-    total: int
-    step: list[int]
-    at_ms: list[int]
-    used_tokens: list[int]
-    limit_tokens: list[int | None]
-    compactions: list[CompactionMark]
-    alerts: list[AlertMark]
-    checkpoints: list[CheckpointMark]
+
+ReadingList = answer(
+    "ReadingList",
+    "session_id:str agent_id:str? edge_tokens:int? first_step:int? last_step:int? total:int "
+    "step:int[] at_ms:int[] used_tokens:int[]",
+    doc="Numbers of equal place in `step`, `at_ms`, `used_tokens` and `limit_tokens` are one "
+    "reading. `total` were there between `from` and `to`; `first_step` and `last_step` are of "
+    "all that is kept. A mark's `step` is that of the last reading before it.",
+    zones=ZoneShares,
+    limit_tokens=list[int | None],
+    compactions=[CompactionMark],
+    alerts=[AlertMark],
+    checkpoints=[CheckpointMark],
+)
 
 
 @router.get("/{session_id:text}/readings", response_model=ReadingList)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
-from holdfast.api.responses import ApiAnswer, Router, respond
+from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, recall, sessions
@@ -22,52 +22,33 @@ PAGE_CHARS = 8_000
 NOWHERE = "nothing to search yet: no session was found on this machine"
 
 
-class ScoreParts(ApiAnswer):
-    keyword: float
-    vector: float
+ScoreParts = answer("ScoreParts", "keyword:float vector:float")
 
 
-class SearchResult(ApiAnswer):
-    """`tier` is `warm` or `cold` (archived topics); `turns`: the first and the last, or nothing."""
-
-    id: str
-    kind: str
-    score: float
-    parts: ScoreParts
-    title: str
-    snippet: str
-    by: str
-    tier: str
-    project: str
-    session: str
-    agent: str
-    source: str
-    turns: list[int]
-    uuids: list[str]
-    at: str
+SearchResult = answer(
+    "SearchResult",
+    "id:str kind:str score:float title:str snippet:str by:str tier:str project:str session:str "
+    "agent:str source:str turns:int[] uuids:str[] at:str",
+    doc="`tier` is `warm` or `cold` (archived topics); `turns`: the first and the last, or "
+    "nothing.",
+    parts=ScoreParts,
+)
 
 
-class SearchResultList(ApiAnswer):
-    """`mode` is `hybrid`, or `keyword` where there are no vectors; `notes` say what to know."""
+SearchResultList = answer(
+    "SearchResultList",
+    "mode:str notes:str[]",
+    doc="`mode` is `hybrid`, or `keyword` where there are no vectors; `notes` say what to know.",
+    results=[SearchResult],
+)
 
-    results: list[SearchResult]
-    mode: str
-    notes: list[str]
 
-
-class SearchSource(ApiAnswer):
-    """The turns themselves; what was kept, where the transcript is `gone`. `more`: the offset to go
-    on from, 0 at the end."""
-
-    id: str
-    kind: str
-    session: str
-    source: str
-    turns: list[int]
-    gone: bool
-    text: str
-    more: int
-    notes: list[str]
+SearchSource = answer(
+    "SearchSource",
+    "id:str kind:str session:str source:str turns:int[] gone:bool text:str more:int notes:str[]",
+    doc="The turns themselves; what was kept, where the transcript is `gone`. `more`: the offset "
+    "to go on from, 0 at the end.",
+)
 
 
 @router.get("", response_model=SearchResultList)

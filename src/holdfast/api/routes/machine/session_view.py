@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery, plain
-from holdfast.api.responses import ApiAnswer, Paged, Router, respond
+from holdfast.api.responses import ApiAnswer, Paged, Router, answer, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.budget import ledger
@@ -50,107 +50,72 @@ LISTS = ("failures", "tasks", "questions", "rules", "decisions", "files", "agent
 NOTHING: dict[str, Any] = {**dict.fromkeys(("step", "at", "call")), **{name: [] for name in LISTS}}
 
 
-class TurnQuestion(ApiAnswer):
-    text: str
-    answer: str
+TurnQuestion = answer("TurnQuestion", "text:str answer:str")
 
 
-class SessionTurn(ApiAnswer):
-    """From one thing the user typed to the next. `window` 1 is before the first compaction; `step`
-    is the first of the turn; `waits`: typed while the model worked, and not delivered yet. Where
-    only the request is known, the rest is null."""
-
-    number: int | None
-    window: int
-    asked: str
-    is_cut: bool
-    at: str | None
-    step: int | None
-    steps: int | None
-    tokens_added: int | None
-    said: str | None
-    edited: list[str]
-    questions: list[TurnQuestion]
-    interrupted: bool
-    waits: bool
-    taken_back: bool
+SessionTurn = answer(
+    "SessionTurn",
+    "number:int? window:int asked:str is_cut:bool at:str? step:int? steps:int? tokens_added:int? "
+    "said:str? edited:str[] interrupted:bool waits:bool taken_back:bool",
+    doc="From one thing the user typed to the next. `window` 1 is before the first compaction; "
+    "`step` is the first of the turn; `waits`: typed while the model worked, and not delivered "
+    "yet. Where only the request is known, the rest is null.",
+    questions=[TurnQuestion],
+)
 
 
-class SessionTurnList(Paged):
-    """Where `is_available` is false, `note` says why, and turns are the requests that are known."""
-
-    session_id: str
-    agent_id: str | None
-    is_available: bool
-    note: str | None
-    turns: list[SessionTurn]
-
-
-class OpenCallNow(SourcePlace):
-    tool: str
-    what: str
+SessionTurnList = answer(
+    "SessionTurnList",
+    "session_id:str agent_id:str? is_available:bool note:str?",
+    Paged,
+    doc="Where `is_available` is false, `note` says why, and turns are the requests that are "
+    "known.",
+    turns=[SessionTurn],
+)
 
 
-class FailingCommand(SourcePlace):
-    command: str
-    lines: list[str]
+OpenCallNow = answer("OpenCallNow", "tool:str what:str", SourcePlace)
 
 
-class OpenTask(SourcePlace):
-    text: str
-    status: str
-    source: str
+FailingCommand = answer("FailingCommand", "command:str lines:str[]", SourcePlace)
 
 
-class PlacedText(SourcePlace):
-    text: str
+OpenTask = answer("OpenTask", "text:str status:str source:str", SourcePlace)
 
 
-class RuleInForce(PlacedText):
-    reason: str
+PlacedText = answer("PlacedText", "text:str", SourcePlace)
 
 
-class UsedFile(ApiAnswer):
-    path: str
-    reads: int
-    edits: int
-    gone: bool
-    step: int
+RuleInForce = answer("RuleInForce", "reason:str", PlacedText)
 
 
-class SubagentReport(SourcePlace):
-    kind: str
-    asked: str
-    status: str
-    answer: str
+UsedFile = answer("UsedFile", "path:str reads:int edits:int gone:bool step:int")
 
 
-class SessionState(ApiAnswer):
-    """What is open, what fails, what was decided and used. `call`: the one without a result."""
-
-    session_id: str
-    agent_id: str | None
-    is_available: bool
-    note: str | None
-    step: int | None
-    at: str | None
-    call: OpenCallNow | None
-    failures: list[FailingCommand]
-    tasks: list[OpenTask]
-    questions: list[PlacedText]
-    rules: list[RuleInForce]
-    decisions: list[PlacedText]
-    files: list[UsedFile]
-    agents: list[SubagentReport]
+SubagentReport = answer("SubagentReport", "kind:str asked:str status:str answer:str", SourcePlace)
 
 
-class FileDiff(ApiAnswer):
-    """As git has it: `since` names the commit that it is against, or the one that it is of; null
-    where git knows the file not at all."""
+SessionState = answer(
+    "SessionState",
+    "session_id:str agent_id:str? is_available:bool note:str? step:int? at:str?",
+    doc="What is open, what fails, what was decided and used. `call`: the one without a result.",
+    call=OpenCallNow | None,
+    failures=[FailingCommand],
+    tasks=[OpenTask],
+    questions=[PlacedText],
+    rules=[RuleInForce],
+    decisions=[PlacedText],
+    files=[UsedFile],
+    agents=[SubagentReport],
+)
 
-    path: str
-    since: str | None
-    diff: str
+
+FileDiff = answer(
+    "FileDiff",
+    "path:str since:str? diff:str",
+    doc="As git has it: `since` names the commit that it is against, or the one that it is of; "
+    "null where git knows the file not at all.",
+)
 
 
 @router.get("/{session_id:text}/diff", response_model=FileDiff)
@@ -221,7 +186,7 @@ def _view_of(
         return None, GONE
 
 
-def _from_request(row: Row) -> dict[str, Any]:
+def _from_request(row: Row) -> Any:
     """All that is known of a turn without its transcript."""
     about = {"step": None, "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
     nothing = {"number": None, "steps": None, "said": None, **NO_READINGS, **about}
@@ -271,7 +236,7 @@ def _past_record(transcript: str, _size: int, _changed_ns: int) -> Record:
     return RecordReader().read_redacted(transcript)
 
 
-def _turn(record: Record, at: int, turn: Turn, end: int) -> dict[str, Any]:
+def _turn(record: Record, at: int, turn: Turn, end: int) -> Any:
     return SessionTurn.of(
         turn,
         number=at + 1 + (record.turns_dropped if at >= FIRST_TURNS else 0),
