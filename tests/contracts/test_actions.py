@@ -8,13 +8,13 @@ import pytest
 
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, projects, sessions
+from holdfast.hub.tree import projects, sessions, work
 from tests.contracts.trees import NOW, count_of, told
 
 
 def _act(store: Store, now_ms: int = NOW, **given: object) -> Row:
     whole = {"tool_name": "Edit", "tool_type": "builtin", **given}
-    return store.write(lambda c: actions.add(c, whole, now_ms))
+    return store.write(lambda c: work.add_action(c, whole, now_ms))
 
 
 @pytest.mark.requirement("A1")

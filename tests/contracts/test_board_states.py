@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.board import claims, deliveries, messages
+from holdfast.hub.board import agreements, deliveries, messages
 from holdfast.hub.board.deliveries import Ask
 from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store.store import Store
@@ -49,7 +49,7 @@ class BoardMachine(RuleBasedStateMachine):
         holder = self._held_by(work)
         try:
             self.store.write(
-                lambda c: claims.take(c, self.project, work, agent, self.now_ms, seconds)
+                lambda c: agreements.take_claim(c, self.project, work, agent, self.now_ms, seconds)
             )
         except AlreadyThere:
             assert holder not in ("", agent)
@@ -61,7 +61,9 @@ class BoardMachine(RuleBasedStateMachine):
     def release(self, work: str, agent: str) -> None:
         held = self.holders.get(work)
         try:
-            self.store.write(lambda c: claims.release(c, self.project, work, agent, self.now_ms))
+            self.store.write(
+                lambda c: agreements.release_claim(c, self.project, work, agent, self.now_ms)
+            )
         except AlreadyThere:
             assert self._held_by(work) not in ("", agent)
         except NotThere:
@@ -86,7 +88,7 @@ class BoardMachine(RuleBasedStateMachine):
         def write(connection: Connection) -> None:
             messages.post(connection, row)
             if not self._held_by(work):
-                claims.take(connection, self.project, work, agent, self.now_ms, 300)
+                agreements.take_claim(connection, self.project, work, agent, self.now_ms, 300)
             raise RolledBack
 
         with pytest.raises(RolledBack):
@@ -105,7 +107,7 @@ class BoardMachine(RuleBasedStateMachine):
 
     @invariant()
     def every_claim_is_held_by_who_took_it(self) -> None:
-        page = self.store.read(lambda c: claims.list_page(c, MOST, 0, self.now_ms))
+        page = self.store.read(lambda c: agreements.list_claims(c, MOST, 0, self.now_ms))
         found = {row["work"]: row["agent_id"] for row in page.rows}
         holding = {work: agent for work in self.holders if (agent := self._held_by(work))}
         assert found == holding

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.hub.board import claims
+from holdfast.hub.board import agreements
 from holdfast.hub.errors import AlreadyThere
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
@@ -20,7 +20,9 @@ def project_id(store: Store) -> str:
 
 
 def take(store: Store, project_id: str, agent_id: str, now_ms: int = NOW, ttl: int = 60) -> Row:
-    return store.write(lambda c: claims.take(c, project_id, "the tests", agent_id, now_ms, ttl))
+    return store.write(
+        lambda c: agreements.take_claim(c, project_id, "the tests", agent_id, now_ms, ttl)
+    )
 
 
 @pytest.mark.requirement("A4")
@@ -37,11 +39,13 @@ def test_the_same_work_of_two_projects_is_two(store: Store, project_id: str) -> 
     other = str(store.write(lambda c: projects.put(c, "/w/other", NOW))["id"])
     take(store, project_id, "a")
     take(store, other, "b")
-    page = store.read(lambda c: claims.list_page(c, 10, 0, NOW))
+    page = store.read(lambda c: agreements.list_claims(c, 10, 0, NOW))
     assert page.total == 2
-    mine = store.read(lambda c: claims.list_page(c, 10, 0, NOW, project_id=other, agent_id="b"))
+    mine = store.read(
+        lambda c: agreements.list_claims(c, 10, 0, NOW, project_id=other, agent_id="b")
+    )
     assert [row["agent_id"] for row in mine.rows] == ["b"]
-    assert store.read(lambda c: claims.list_page(c, 10, 0, NOW + 60_000)).total == 0
+    assert store.read(lambda c: agreements.list_claims(c, 10, 0, NOW + 60_000)).total == 0
 
 
 @pytest.mark.requirement("A4")
@@ -54,7 +58,7 @@ def test_of_eight_at_once_exactly_one_has_it(
     got = parallel_threads.threads(
         store_url,
         [
-            lambda c, n=n: claims.take(c, project_id, "the tests", f"{n}", NOW)  # type: ignore[misc]
+            lambda c, n=n: agreements.take_claim(c, project_id, "the tests", f"{n}", NOW)  # type: ignore[misc]
             for n in range(8)
         ],
     )

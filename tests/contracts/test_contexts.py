@@ -9,7 +9,7 @@ import pytest
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, agent_contexts, projects, snapshots
+from holdfast.hub.tree import agent_contexts, projects, snapshots, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 RICH = {
@@ -59,7 +59,7 @@ def test_a_context_names_the_task_what_it_waits_for_and_the_tools(store: Store) 
         ("pdf", "skill"),
     ):
         given = {"tool_name": tool, "tool_type": kind, "subtask_id": part["id"]}
-        store.write(lambda c, given=given: actions.add(c, given, NOW))  # type: ignore[misc]
+        store.write(lambda c, given=given: work.add_action(c, given, NOW))  # type: ignore[misc]
     row = _context(store, agent_id="a")
     role = row["role_context"]
     assert (role["current_task"], role["blockers"]) == ("report", ["read the gauges"])

@@ -12,7 +12,6 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import subtasks as subtask_rows
 from holdfast.hub.store.tables import tasks as task_rows
 from holdfast.hub.tree import (
-    actions,
     agent_contexts,
     projects,
     sessions,
@@ -114,14 +113,14 @@ def _scanned(plan: dict[str, Any]) -> Iterator[str]:
 def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
     project = projects.id_of("/w/app")
     asks = [
-        lambda c: actions.list_page(c, 100, 0),
-        lambda c: actions.list_page(c, 100, 0, session_id="s7"),
-        lambda c: actions.list_page(c, 100, 0, tool_name="tool3"),
-        lambda c: actions.list_page(c, 100, 0, tool_type="agent"),
-        lambda c: actions.list_page(c, 100, 0, session_id="s7", tool_name="tool3"),
-        lambda c: actions.list_page(c, 100, 0, project_id=project, tool_name="tool3"),
+        lambda c: work.list_actions(c, 100, 0),
+        lambda c: work.list_actions(c, 100, 0, session_id="s7"),
+        lambda c: work.list_actions(c, 100, 0, tool_name="tool3"),
+        lambda c: work.list_actions(c, 100, 0, tool_type="agent"),
+        lambda c: work.list_actions(c, 100, 0, session_id="s7", tool_name="tool3"),
+        lambda c: work.list_actions(c, 100, 0, project_id=project, tool_name="tool3"),
         lambda c: agent_contexts.list_page(c, 100, 0, project_id="p7"),
-        lambda c: actions.hourly(c, 24 * actions.HOUR_MS + EACH - 5),
+        lambda c: work.hourly(c, 24 * work.HOUR_MS + EACH - 5),
         lambda c: work.list_requests(c, 100, 0),
         lambda c: work.list_requests(c, 100, 0, session_id="s7"),
         lambda c: work.list_requests(c, 100, 0, status="failed"),

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import rebuild
-from holdfast.hub.board import claims as claiming
+from holdfast.hub.board import agreements
 from holdfast.hub.board import messages as board
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.salvage import NOT_SAVED, open_raw_file, rows_left
@@ -59,7 +59,7 @@ def _fill(connection: Connection) -> None:
             row = board.draft(f"agent{k}", "task.completed", words, NOW + n)
             board.post(connection, {**row, "project_id": project_id if k % 2 else None})
         claimed = _words(random.Random(0), "claim", n)
-        claiming.take(connection, project_id, claimed, f"a{n}", NOW, TTL)
+        agreements.take_claim(connection, project_id, claimed, f"a{n}", NOW, TTL)
         board.subscribe(connection, {"agent_id": f"agent{n}", "topic": "task.completed"}, NOW)
         given = {"project_id": project_id, "session_id": f"s{n % 9}"}
         given["prompt"] = _words(chosen, "prompt", n)

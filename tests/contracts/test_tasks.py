@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, projects, waves, work
+from holdfast.hub.tree import projects, waves, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, count_of, told
 
 
@@ -58,7 +58,7 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     task = a_task(store, request)
     subtask = a_subtask(store, task, agent_type="t", agent_id="a")
     given = {"tool_name": "Edit", "tool_type": "builtin", "subtask_id": subtask["id"]}
-    store.write(lambda c: actions.add(c, given, NOW))
+    store.write(lambda c: work.add_action(c, given, NOW))
     a_task(store, a_request(store, "other"))
     _project, before = store.read(lambda c: projects.figures(c, request["project_id"]))
     assert [before[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [2, 2, 1]

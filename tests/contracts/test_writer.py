@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.board import messages
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import actions, projects, sessions
+from holdfast.hub.tree import projects, sessions, work
 from tests.contracts.trees import count_of, told
 
 NOW = 1_770_000_000_000
@@ -21,7 +21,7 @@ PATH = "/w/app"
 
 def _act(connection: Connection, **given: Any) -> dict[str, Any]:
     whole = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", **given}
-    return actions.add(connection, whole, NOW)
+    return work.add_action(connection, whole, NOW)
 
 
 def _post(connection: Connection, project_id: str | None = None) -> None:
@@ -76,10 +76,10 @@ def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Sto
     def change(connection: Connection) -> tuple[int, int, int]:
         _act(connection, project_path=PATH)
         _act(connection, project_path=PATH)
-        seen = actions.list_page(connection, 10, 0, session_id="s1").total
+        seen = work.list_actions(connection, 10, 0, session_id="s1").total
         sums = sessions.get(connection, "s1")["total_tools_used"]
         projects.remove(connection, projects.id_of(PATH), NOW)
-        return seen, sums, actions.list_page(connection, 10, 0).total
+        return seen, sums, work.list_actions(connection, 10, 0).total
 
     assert store.write(change) == (2, 2, 0)
     assert count_of(store, "actions") == 0

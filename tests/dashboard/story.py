@@ -14,7 +14,7 @@ from holdfast.events.session_start import OUR_HOOK
 from holdfast.events.summary_report import compaction_report
 from holdfast.events.take_checkpoint import take
 from holdfast.events.window_brief import compose_brief
-from holdfast.hub.board import blocking, claims, messages
+from holdfast.hub.board import agreements, messages
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import work
@@ -262,9 +262,9 @@ def _plan(connection: Connection, session: str, now_ms: int) -> None:
             _settle(connection, task["id"], now_ms - ended * MINUTE)
     for by, who, why, minutes in WAITS:
         pair = {"blocked_by": by, "blocked_agent": who, "reason": why}
-        blocking.add(connection, pair, now_ms - minutes * MINUTE)
+        agreements.add_wait(connection, pair, now_ms - minutes * MINUTE)
     project = str(request["project_id"])
-    claims.take(connection, project, "tests/matcher", "test-writer", now_ms)
+    agreements.take_claim(connection, project, "tests/matcher", "test-writer", now_ms)
     for sender, to, topic, text, minutes in SAID:
         at_ms = now_ms - minutes * MINUTE
         row = messages.draft(sender, topic, text, at_ms, to_agent=to, project_id=project)

@@ -24,7 +24,7 @@ from holdfast.api.responses import (
     row_answer,
 )
 from holdfast.hub import row_times
-from holdfast.hub.board import blocking, claims, deliveries, messages, outboxes
+from holdfast.hub.board import agreements, deliveries, messages, outboxes
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
 from holdfast.redact import redact
@@ -214,7 +214,7 @@ Noun(router, "/api/subscriptions", "subscription", "subscriptions", Subscription
 @router.reads("/api/subscriptions/{agent_id:text}", AgentTopics)
 def subscriptions_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
     """All topics of one agent."""
-    rows = messages.subscriptions_of(connection, agent_id)
+    rows = messages.list_subscriptions(connection, 1_000, 0, agent_id=agent_id).rows
     topics = [row["topic"] for row in rows]
     shown = {"subscriptions": Subscription.of_each(rows), "topics": topics, "count": len(rows)}
     return {"agent_id": agent_id, **shown}
@@ -256,14 +256,14 @@ BlockingStatus = answer(
     summary=answer("BlockingCounts", "blocked_by_count:int blocking_count:int"),
 )
 Noun(router, "/api/blocking", "blocking", "blockings", Waits).create(
-    NewBlocking, blocking.add, "`blocked_agent` waits for `blocked_by`."
+    NewBlocking, agreements.add_wait, "`blocked_agent` waits for `blocked_by`."
 )
 
 
 @router.reads("/api/blocking", answer("BlockingList", "count:int", blockings=[WaitSince]))
 def list_blockings(connection: Connection, project_id: fields.IdQuery = None) -> Row:
     """All waiting agents, the longest wait first; at most 1,000."""
-    rows = blocking.list_all(connection, project_id)
+    rows = agreements.list_waits(connection, project_id)
     return {"blockings": WaitSince.of_each(rows), "count": len(rows)}
 
 
@@ -276,15 +276,15 @@ def check_blocking(
     blocked: Annotated[fields.AgentName, Query()],
 ) -> Row:
     """Whether `blocked` waits directly for `blocker`."""
-    waits = blocking.find(connection, blocked_by=blocker, blocked_agent=blocked)
+    waits = agreements.find_waits(connection, blocked_by=blocker, blocked_agent=blocked)
     return {"blocker": blocker, "blocked": blocked, "is_blocked": bool(waits)}
 
 
 @router.reads("/api/blocking/{agent_id:text}", BlockingStatus)
 def blocking_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
     """The agents that an agent waits for, and those that wait for it."""
-    waits_for = blocking.find(connection, blocked_agent=agent_id)
-    holds_up = blocking.find(connection, blocked_by=agent_id)
+    waits_for = agreements.find_waits(connection, blocked_agent=agent_id)
+    holds_up = agreements.find_waits(connection, blocked_by=agent_id)
     return {
         "agent_id": agent_id,
         "is_blocked": bool(waits_for),
@@ -298,14 +298,14 @@ def blocking_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
 @router.writes("POST", "/api/unblock", answer("Unblocked", "success:bool", unblocked=RemovedWait))
 def unblock(connection: Connection, body: BlockingPair) -> Row:
     """End a wait by its two agents."""
-    row = blocking.remove(connection, blocked_by=body.blocked_by, blocked_agent=body.blocked_agent)
+    row = agreements.remove_wait(connection, **body.given)
     return {"success": True, "unblocked": RemovedWait.of(row)}
 
 
 @router.writes("DELETE", "/api/blocking/{blocking_id}", answer("BlockingsDeleted", "success:bool"))
 def remove_blocking(connection: Connection, blocking_id: fields.IdPath) -> Row:
     """End a wait by its id."""
-    blocking.remove(connection, id=str(blocking_id))
+    agreements.remove_wait(connection, id=str(blocking_id))
     return {"success": True}
 
 
@@ -320,7 +320,7 @@ class NewClaim(fields.Body):
     project_id: fields.Id
     work: Work = Field(description="what is claimed, in words both sides use: `tests/login`")
     agent_id: fields.AgentName
-    ttl_seconds: int = Field(claims.USUAL_TTL_SECONDS, ge=1, le=claims.MOST_TTL_SECONDS)
+    ttl_seconds: int = Field(agreements.USUAL_TTL_SECONDS, ge=1, le=agreements.MOST_TTL_SECONDS)
 
 
 class ClaimHolder(ErrorAnswer):
@@ -337,11 +337,11 @@ CLAIMED: dict[int | str, Any] = {409: {"model": ClaimHolder, "description": "Ano
 
 
 def _take_claim(connection: Connection, given: Row, now_ms: int) -> Row:
-    return claims.take(connection, now_ms=now_ms, **given)
+    return agreements.take_claim(connection, now_ms=now_ms, **given)
 
 
 def _list_claims(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
-    return claims.list_page(connection, limit, offset, row_times.now_ms(), **wanted)
+    return agreements.list_claims(connection, limit, offset, row_times.now_ms(), **wanted)
 
 
 claim = Noun(router, "/api/claims", "claim", "claims", Claim)
@@ -369,5 +369,5 @@ def release_claim(
     agent_id: Annotated[fields.AgentName, Query()],
 ) -> Row:
     """Release a claim. Only the agent that has it may do so."""
-    row = claims.release(connection, project_id, work, agent_id, row_times.now_ms())
+    row = agreements.release_claim(connection, project_id, work, agent_id, row_times.now_ms())
     return {"success": True, "released": Claim.of(row)}

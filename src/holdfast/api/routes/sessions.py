@@ -16,8 +16,7 @@ from holdfast.api.responses import CONFLICT, Noun, Paged, Router, answer, paging
 from holdfast.hub import row_times
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import actions, sessions
-from holdfast.hub.tree.work import latest_requests
+from holdfast.hub.tree import sessions, work
 
 router = Router(tags=["sessions"])
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
@@ -64,7 +63,7 @@ def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Pag
 def _read(connection: Connection, session_id: str) -> dict[str, Any]:
     row, asked = (
         sessions.get(connection, session_id),
-        latest_requests(connection, 20, session_id=session_id),
+        work.latest_requests(connection, 20, session_id=session_id),
     )
     return {**SessionRow.of(row), "requests": SessionRequest.of_each(asked)}
 
@@ -151,7 +150,7 @@ ActionMade = row_answer(
     "Action",
     tables.actions,
     "id tool_name tool_type exit_code duration_ms created_at session_id",
-    keywords_extracted=Annotated[int, Field(ge=0, le=actions.MOST_KEYWORDS)],
+    keywords_extracted=Annotated[int, Field(ge=0, le=work.MOST_KEYWORDS)],
 )
 ActionRow = answer("ListedAction", "file_paths:str[] subtask_id:str? keywords:str[]", ActionMade)
 
@@ -179,11 +178,11 @@ def actions_shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _add_action(connection: Connection, given: Row, now_ms: int) -> Row:
-    return _counted([actions.add(connection, given, now_ms)])[0]
+    return _counted([work.add_action(connection, given, now_ms)])[0]
 
 
 def _list_actions(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
-    page = actions.list_page(connection, limit, offset, **wanted)
+    page = work.list_actions(connection, limit, offset, **wanted)
     return replace(page, rows=_counted(page.rows))
 
 
@@ -210,7 +209,7 @@ ToolCount = answer("ToolCount", "tool_name:str tool_type:str count:int")
 @router.reads("/api/actions/hourly", answer("Hourly", "period:str", data=[Hour]))
 def hourly(connection: Connection, session_id: fields.WordQuery = None) -> Row:
     """Count the calls in each hour of the last day."""
-    return {"data": actions.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
+    return {"data": work.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
 
 
 @router.reads("/api/actions/top-tools", answer("TopTools", "limit:int", data=[ToolCount]))
@@ -218,4 +217,4 @@ def top_tools(
     connection: Connection, tool_type: ToolType | None = None, limit: fields.Limit = 10
 ) -> Row:
     """The tools called most among the newest 10,000 calls."""
-    return {"data": actions.top_tools(connection, limit, tool_type), "limit": limit}
+    return {"data": work.top_tools(connection, limit, tool_type), "limit": limit}

@@ -7,6 +7,7 @@ The `callback_url` of a subscription is saved and never called: nothing is sent 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -19,10 +20,10 @@ from holdfast.hub.store.rows import (
     Page,
     Row,
     fetch_page,
+    find_page,
     matching,
     newest_first,
     remove,
-    rows,
     upsert,
 )
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
@@ -192,24 +193,12 @@ def subscribe(connection: Connection, given: Row, now_ms: int) -> Row:
     return kept
 
 
-def list_subscriptions(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
-    query = _SORTED.where(*matching(subscriptions, **wanted))
-    return fetch_page(connection, query, limit, offset)
-
-
-def subscriptions_of(connection: Connection, agent_id: str) -> list[Row]:
-    """List all subscriptions of one agent; there cannot be more than topics."""
-    return rows(connection, _SORTED.where(subscriptions.c.agent_id == agent_id))
-
-
 def unsubscribe(connection: Connection, **which: str) -> Row:
     """End a subscription, by its id or by its agent and topic."""
-    mine = sa.and_(*matching(subscriptions, **which))
-    gone = remove(connection, mine, subscriptions, "Subscription")
+    gone = remove(connection, subscriptions, **which)
     events.tell(connection, "subscription.removed", gone, "agent_id", "topic")
     return gone
 
 
-_SORTED = sa.select(subscriptions).order_by(
-    subscriptions.c.created_ms, subscriptions.c.agent_id, subscriptions.c.topic
-)
+_OLDEST = (subscriptions.c.created_ms, subscriptions.c.agent_id, subscriptions.c.topic)
+list_subscriptions = partial(find_page, table=subscriptions, order=_OLDEST)

@@ -71,12 +71,16 @@ def with_public_times(row: Row) -> Row:
     }
 
 
-def get(connection: Connection, table: sa.Table, row_id: str, what: str, which: str = "") -> Row:
-    """Return a row by its id; raise `NotThere`, with `what` as a person says it, if there is
-    none."""
+def noun_of(table: sa.Table) -> str:
+    """Return what a person calls a row of this table: "Task", "Agent context"."""
+    return table.name.removesuffix("s").replace("_", " ").capitalize()
+
+
+def get(connection: Connection, row_id: str, *, table: sa.Table) -> Row:
+    """Return a row by its id; raise `NotThere` if there is none."""
     row = first(connection, sa.select(table).where(table.c.id == row_id))
     if row is None:
-        raise NotThere(what, which)
+        raise NotThere(noun_of(table))
     return row
 
 
@@ -99,17 +103,31 @@ def fetch_page(connection: Connection, query: sa.Select[Any], limit: int, offset
     return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
 
 
+def find_page(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    table: sa.Table,
+    order: Sequence[Any] = (),
+    columns: Sequence[Any] = (),
+    **wanted: object,
+) -> Page:
+    """List the rows of a table with these values, newest first unless an order is given."""
+    query = sa.select(*(columns or [table])).where(*matching(table, **wanted))
+    return fetch_page(connection, query.order_by(*(order or newest_first(table))), limit, offset)
+
+
 def count(connection: Connection, rows: sa.FromClause) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
 
 
-def remove(
-    connection: Connection, which: sa.ColumnElement[bool], table: sa.Table, what: str
-) -> Row:
-    """Delete a row and return it; raise `NotThere` if there is none."""
-    gone = connection.execute(sa.delete(table).where(which).returning(table)).mappings().first()
+def remove(connection: Connection, table: sa.Table, **which: object) -> Row:
+    """Delete the row with these values and return it; raise `NotThere` if there is none."""
+    mine = sa.delete(table).where(*matching(table, **which))
+    gone = connection.execute(mine.returning(table)).mappings().first()
     if gone is None:
-        raise NotThere(what)
+        raise NotThere(noun_of(table))
     return dict(gone)
 
 

@@ -4,6 +4,7 @@ one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +13,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.ids import tidy
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, put_new, update
+from holdfast.hub.store.rows import Row, find_page, first, put_new, update
 from holdfast.hub.store.rows import get as get_row
 from holdfast.hub.store.tables import projects, requests, sessions, subtasks, tasks
 
@@ -38,9 +39,19 @@ def put(
 ) -> Row:
     """Create a project or update it. The name stays unless one is given; metadata is merged one
     level deep."""
-    if not _create(connection, path, now_ms, name, metadata or {}):
-        _change(connection, path, now_ms, name, metadata or {})
-    return by_path(connection, path)
+    project_id, metadata = id_of(path), metadata or {}
+    if not _create(connection, path, now_ms, name, metadata):
+        held = sa.select(projects).where(projects.c.id == project_id)
+        before = first(connection, held.with_for_update(key_share=True))
+        before = before or {"updated_ms": 0, "metadata": {}, "name": None}
+        changes = {
+            "path": tidy(path),  # one recovered from a damaged file has none until it is reported
+            "updated_ms": max(now_ms, before["updated_ms"]),
+            "name": before["name"] if name is None else name,
+            "metadata": {**(before["metadata"] or {}), **metadata},
+        }
+        update(connection, projects, project_id, changes)
+    return get(connection, project_id)
 
 
 def meet(connection: Connection, path: str, at_ms: int) -> None:
@@ -61,37 +72,12 @@ def _create(
     return is_new
 
 
-def _change(
-    connection: Connection, path: str, now_ms: int, name: str | None, metadata: dict[str, Any]
-) -> None:
-    """Update the project, and its path too: one recovered from a damaged file has no path until
-    it is reported again."""
-    held = sa.select(projects).where(projects.c.id == id_of(path)).with_for_update(key_share=True)
-    before = first(connection, held) or {"updated_ms": 0, "metadata": {}, "name": None}
-    changes = {
-        "path": tidy(path),
-        "updated_ms": max(now_ms, before["updated_ms"]),
-        "name": before["name"] if name is None else name,
-        "metadata": {**(before["metadata"] or {}), **metadata},
-    }
-    update(connection, projects, id_of(path), changes)
-
-
-def find(connection: Connection, project_id: str) -> Row | None:
-    return first(connection, sa.select(projects).where(projects.c.id == project_id))
-
-
-def get(connection: Connection, project_id: str) -> Row:
-    return get_row(connection, projects, project_id, "Project")
+get = partial(get_row, table=projects)
+list_page = partial(find_page, table=projects, order=(projects.c.updated_ms.desc(), projects.c.id))
 
 
 def by_path(connection: Connection, path: str) -> Row:
     return get(connection, id_of(path))
-
-
-def list_page(connection: Connection, limit: int, offset: int) -> Page:
-    query = sa.select(projects).order_by(projects.c.updated_ms.desc(), projects.c.id)
-    return fetch_page(connection, query, limit, offset)
 
 
 def remove(connection: Connection, project_id: str, _now_ms: int) -> None:

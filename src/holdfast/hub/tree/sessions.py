@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -47,7 +48,7 @@ _NEWEST_FIRST = (sessions.c.started_ms.desc(), sessions.c.id)
 def add(connection: Connection, row: Row, now_ms: int) -> Row:
     """Add a session; `row` holds columns of the table, including `id`."""
     if row.get("project_id") is not None:
-        get_row(connection, projects, row["project_id"], "Project")
+        get_row(connection, row["project_id"], table=projects)
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
     if not put_new(connection, sessions, whole):
         raise AlreadyThere("Session already exists", row["id"])
@@ -86,8 +87,7 @@ def find(connection: Connection, session_id: str) -> Row | None:
     return first(connection, sa.select(sessions).where(sessions.c.id == session_id))
 
 
-def get(connection: Connection, session_id: str) -> Row:
-    return get_row(connection, sessions, session_id, "Session")
+get = partial(get_row, table=sessions)
 
 
 def list_page(
@@ -184,7 +184,7 @@ def note_compaction(
 
 
 def remove(connection: Connection, session_id: str, _now_ms: int) -> None:
-    remove_row(connection, sessions.c.id == session_id, sessions, "Session")
+    remove_row(connection, sessions, id=session_id)
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
     events.announce(connection, "session.removed", session_id=session_id)

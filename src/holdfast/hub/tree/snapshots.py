@@ -18,8 +18,8 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import ids
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row, rows
-from holdfast.hub.store.tables import agent_contexts
-from holdfast.hub.tree import projects, sessions
+from holdfast.hub.store.tables import agent_contexts, projects
+from holdfast.hub.tree import sessions
 
 Items: TypeAlias = list[Any]
 _SETTLED = ("completed", "failed", "cancelled", "deleted")
@@ -36,8 +36,8 @@ def save_snapshot(
 ) -> Row:
     """Add a row per save; an unknown session is created, in the project that the save names."""
     named = snapshot.get("project_id")
-    known = projects.find(connection, named) if isinstance(named, str) else None
-    place = known["id"] if known else None
+    known = sa.select(projects.c.id).where(projects.c.id == named)
+    place = connection.scalar(known) if isinstance(named, str) else None
     project_id = sessions.meet(connection, session_id, place, now_ms)
     row: Row = {
         "id": ids.new(),

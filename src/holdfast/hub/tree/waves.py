@@ -32,9 +32,9 @@ MOST_NAMED, NAME_CHARS = 4, 200
 _LOCK = 0x401D
 
 
-def times_after(status: str, now_ms: int, before: Row | None = None) -> Row:
+def times_after(status: str, now_ms: int, table: sa.Table, before: Row | None = None) -> Row:
     """Return the start time, which stays once it is known, and the end time, which is None again
-    once work resumes."""
+    once work resumes; as far as the table has them."""
     before = before or {}
     began, ended = before.get("started_ms"), before.get("completed_ms")
     if status == "running" and began is None:
@@ -43,13 +43,8 @@ def times_after(status: str, now_ms: int, before: Row | None = None) -> Row:
         ended = None
     elif status != before.get("status") or ended is None:
         ended = now_ms
-    return {"status": status, "started_ms": began, "completed_ms": ended}
-
-
-def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
-    """As `times_after`, for a row without a start time."""
-    known = times_after(status, now_ms, before)
-    return {"status": status, "completed_ms": known["completed_ms"]}
+    times = {"status": status, "started_ms": began, "completed_ms": ended}
+    return {name: value for name, value in times.items() if name in table.c}
 
 
 def derive_status(task: str, below: Collection[str]) -> str:

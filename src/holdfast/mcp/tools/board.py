@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.hub import clean_text, projection, row_times
-from holdfast.hub.board import claims, deliveries, messages, outboxes
+from holdfast.hub.board import agreements, deliveries, messages, outboxes
 from holdfast.hub.board.local_agents import resolve_address
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
@@ -52,21 +52,21 @@ def _read(asked: BoardArguments) -> ToolAnswer:
 def _claim(asked: BoardArguments) -> ToolAnswer:
     work, me = _require(asked.work, "work"), _me(asked)
     project, now = _project(), row_times.now_ms()
-    row = client_session.store().write(lambda c: claims.take(c, project, work, me, now))
+    row = client_session.store().write(lambda c: agreements.take_claim(c, project, work, me, now))
     return ToolAnswer(f"{me} has {work}", _claim_row(row))
 
 
 def _settle(asked: BoardArguments) -> ToolAnswer:
     work, me = _require(asked.work, "work"), _me(asked)
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
-    client_session.store().write(lambda c: claims.release(c, project, work, me, now))
+    client_session.store().write(lambda c: agreements.release_claim(c, project, work, me, now))
     return ToolAnswer(f"{work} is free", {"work": work, "settled": True})
 
 
 def _claims(asked: BoardArguments) -> ToolAnswer:
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
     page = client_session.store().read(
-        lambda c: claims.list_page(c, MAX_ROWS, 0, now, project_id=project)
+        lambda c: agreements.list_claims(c, MAX_ROWS, 0, now, project_id=project)
     )
     rows = [_claim_row(row) for row in page.rows]
     return ToolAnswer(f"{page.total} claims hold", {}, "claims", rows)

@@ -3,7 +3,7 @@
 The later change wins: a record of something that happened before an edit through the API does not
 undo the edit. A subtask keeps its last start and its last end, so it does not matter whether the
 hook or the transcript reports first. A tool call is one row, whoever reports it, and counts once in
-the session's totals; those sent over HTTP are written by `tree/actions`.
+the session's totals; those sent over HTTP are written by `tree/work`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.store.rows import Row, RowCache, pick
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
-from holdfast.hub.tree.actions import keywords
+from holdfast.hub.tree.work import keywords
 
 DEFAULT_NAME = "Subagents"
 

@@ -1,0 +1,140 @@
+"""What agents agree on: claims (one agent owns a piece of work in a project until a time), and
+waits (which agent waits for which, as the agents say; nothing is derived from it).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import clean_text, ids, row_times
+from holdfast.hub.errors import AlreadyThere, Refused
+from holdfast.hub.store import events
+from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, remove, rows, upsert
+from holdfast.hub.store.tables import (
+    agent_contexts,
+    blockings,
+    claims,
+    sessions,
+    subtasks,
+    windows,
+)
+from holdfast.hub.tree import projects
+
+USUAL_TTL_SECONDS = 3_600
+MOST_TTL_SECONDS = 86_400
+TOLD = ("work", "agent_id", "expires_ms")
+
+
+def take_claim(
+    connection: Connection,
+    project_id: str,
+    work: str,
+    agent_id: str,
+    now_ms: int,
+    ttl_seconds: int = USUAL_TTL_SECONDS,
+) -> Row:
+    """Take a claim or renew it; raise `AlreadyThere` while another agent has it. One SQL statement
+    decides who gets it."""
+    clean_text.check_names(work=work, agent_id=agent_id)
+    projects.get(connection, project_id)
+    row: Row = {"project_id": project_id, "work": work, "agent_id": agent_id}
+    row |= {"claimed_ms": now_ms, "expires_ms": now_ms + ttl_seconds * 1000}
+    mine = claims.c.agent_id == agent_id
+    free = claims.c.expires_ms <= now_ms
+    changes = {
+        "agent_id": agent_id,
+        "claimed_ms": sa.case((mine & ~free, claims.c.claimed_ms), else_=now_ms),
+        "expires_ms": row["expires_ms"],
+    }
+    key = ["project_id", "work"]
+    taking = upsert(connection, claims, key, row, changes, only=mine | free).returning(claims)
+    for _ in range(3):  # on PostgreSQL the holder may release it between the two queries
+        if got := connection.execute(taking).mappings().first():
+            kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
+            events.tell(connection, kind, dict(got), *TOLD)
+            return dict(got)
+        if holder := _holder(connection, project_id, work):
+            raise _already_claimed(holder)
+    raise AlreadyThere("Other agents are claiming it at this moment", work)
+
+
+def release_claim(
+    connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int
+) -> Row:
+    """Release a claim. Only the agent that has it may do so."""
+    held = _holder(connection, project_id, work)
+    if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
+        raise _already_claimed(held)
+    held = remove(connection, claims, project_id=project_id, work=work, agent_id=agent_id)
+    events.tell(connection, "claim.released", held, *TOLD)
+    return held
+
+
+def list_claims(
+    connection: Connection, limit: int, offset: int, now_ms: int, **of: str | None
+) -> Page:
+    """List claims that have not expired, soonest to expire first."""
+    query = sa.select(claims).where(claims.c.expires_ms > now_ms, *matching(claims, **of))
+    order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
+    return fetch_page(connection, query.order_by(*order), limit, offset)
+
+
+def _holder(connection: Connection, project_id: str, work: str) -> Row | None:
+    mine = matching(claims, project_id=project_id, work=work)
+    return first(connection, sa.select(claims).where(*mine))
+
+
+def _already_claimed(held: Row) -> AlreadyThere:
+    times = {f"{name}_at": row_times.to_iso(held[f"{name}_ms"]) for name in ("claimed", "expires")}
+    words = f"Claimed by {held['agent_id']} until {times['expires_at']}"
+    return AlreadyThere(words, held["work"], agent_id=held["agent_id"], **times)
+
+
+MOST_WAITS = 1_000
+PAIR = ("blocked_by", "blocked_agent")
+_OLDEST_FIRST = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
+
+
+def add_wait(connection: Connection, given: Row, now_ms: int) -> Row:
+    """Add a wait. There is one per pair of agents; adding it again changes the reason."""
+    if given["blocked_by"] == given["blocked_agent"]:
+        raise Refused("An agent cannot block itself", "blocked_agent")
+    row = {"id": ids.new(), "reason": None, "created_ms": now_ms, **given}
+    changes = {"reason": given.get("reason", blockings.c.reason)}
+    put_in = upsert(connection, blockings, PAIR, row, changes)
+    kept = dict(connection.execute(put_in.returning(blockings)).mappings().one())
+    events.tell(connection, "blocking.added", kept, *PAIR)
+    return kept
+
+
+def find_waits(connection: Connection, **agents: str) -> list[Row]:
+    """Return the waits of these agents, the longest first."""
+    return rows(connection, _OLDEST_FIRST.where(*matching(blockings, **agents)))
+
+
+def list_waits(connection: Connection, project_id: str | None = None) -> list[Row]:
+    """List all waiting agents, the longest wait first. With a project, a wait is listed if one
+    of the two agents works on it."""
+    query = _OLDEST_FIRST
+    if project_id is not None:
+        here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
+        tables: Any = (windows, agent_contexts)
+        known = sa.union(
+            *(sa.select(t.c.agent_id).where(t.c.project_id == project_id) for t in tables),
+            here,
+            sa.select(subtasks.c.agent_id).where(
+                subtasks.c.session_id.in_(here), subtasks.c.agent_id.is_not(None)
+            ),
+        )
+        query = query.where(sa.or_(*(blockings.c[name].in_(known) for name in PAIR)))
+    return rows(connection, query.limit(MOST_WAITS))
+
+
+def remove_wait(connection: Connection, **which: str) -> Row:
+    """End a wait, by its id or by its two agents."""
+    gone = remove(connection, blockings, **which)
+    events.tell(connection, "blocking.removed", gone, *PAIR)
+    return gone
