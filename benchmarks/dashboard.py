@@ -34,7 +34,7 @@ from holdfast.hub.ingest import gather, sync
 from holdfast.hub.store import events
 from holdfast.hub.store.events import EventFilter
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import capacity, readings
+from holdfast.hub.tree import readings
 
 WINDOWS, READINGS, PROJECTS, VIEWERS = 200, 1_000_000, 10, 10
 BUSY_SECONDS, CHANGES_A_SECOND, SETTLE_SECONDS = 30.0, 5, 20.0
@@ -105,8 +105,8 @@ def _look_at(store: Store, session: str) -> None:
 
 
 def _windows(connection: Connection) -> Any:
-    found = capacity.live(connection, int(time.time() * 1000))
-    return capacity.describe_windows(connection, found)
+    found = readings.live(connection, int(time.time() * 1000))
+    return readings.describe_windows(connection, found)
 
 
 def _cpu_of(work: Callable[[], object]) -> float:

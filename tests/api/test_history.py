@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api.past_reader import PastReader
+from holdfast.api.server import PastReader
 from holdfast.events import history
 from holdfast.hub.ingest import windows
 from holdfast.hub.ingest.background import tidy

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from holdfast.hub import row_times
 from holdfast.hub.ingest import records
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import capacity
+from holdfast.hub.tree import readings
 from holdfast.window.windows import LIVE_MS
 from tests.contracts.session_script import rows_of
 
@@ -163,6 +163,6 @@ def test_a_window_told_of_by_a_clock_that_is_ahead_is_live_no_longer_than_anothe
     seen = {"deed": "window", "used_tokens": 7, "health": {"used_ratio": 0.5}, **PLACE}
     assert api.post("/api/intake", json=_batch([*MET, {**seen, "at_ms": far}])).status_code == 200
     now = row_times.now_ms()
-    assert len(store.read(lambda c: capacity.live(c, now))) == 1
+    assert len(store.read(lambda c: readings.live(c, now))) == 1
     later = now + 2 * LIVE_MS
-    assert store.read(lambda c: capacity.live(c, later)) == []
+    assert store.read(lambda c: readings.live(c, later)) == []

@@ -15,7 +15,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api import login, pages
+from holdfast.api import login
+from holdfast.api.app import join_pages
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.login import Tickets
 from holdfast.settings import secret_file
@@ -99,7 +100,7 @@ def _served(tmp_path: Path) -> TestClient:
     (tmp_path / "outside.txt").write_text("no")
     (folder / "link.txt").symlink_to(tmp_path / "outside.txt")
     app = FastAPI()
-    pages.join(app, folder)
+    join_pages(app, folder)
     return TestClient(Gate(app, Rules(token=TOKEN)), "http://127.0.0.1:3847")
 
 

@@ -9,7 +9,7 @@ import pytest
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import agent_contexts, projects, snapshots, work
+from holdfast.hub.tree import contexts, projects, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 RICH = {
@@ -21,18 +21,18 @@ RICH = {
 
 
 def _save(store: Store, at: int, **fields: Any) -> Row:
-    return store.write(lambda c: snapshots.save_snapshot(c, "s1", fields, at))
+    return store.write(lambda c: contexts.save_snapshot(c, "s1", fields, at))
 
 
 def _context(store: Store, **wanted: str) -> Row:
-    [row] = store.read(lambda c: agent_contexts.list_page(c, 9, 0, **wanted)).rows
+    [row] = store.read(lambda c: contexts.list_page(c, 9, 0, **wanted)).rows
     return row
 
 
 @pytest.mark.requirement("S2")
 def test_an_automatic_summary_is_better_than_none(store: Store) -> None:
     _save(store, NOW, trigger="guard", context_summary="saved at 70 %", key_decisions=[])
-    merged = store.read(lambda c: snapshots.latest_snapshot(c, "s1"))
+    merged = store.read(lambda c: contexts.latest_snapshot(c, "s1"))
     assert merged is not None
     assert merged["role_context"]["context_summary"] == "saved at 70 %"
     assert _context(store, session_id="s1")["role_context"]["trigger"] == "proactive"
@@ -76,8 +76,8 @@ def test_what_an_agent_reports_stays_until_it_works_on_something_else(store: Sto
     a_subtask(store, task, agent_type="t", agent_id="a", now_ms=NOW)
     context_id = ids.context_id("s1", "a")
     told = {"progress": 40, "next_steps": ["the report"], "progress_summary": "two of five"}
-    store.write(lambda c: agent_contexts.report(c, context_id, told, NOW + 1))
-    store.write(lambda c: agent_contexts.follow(c, "s1", "a", NOW + 2))
+    store.write(lambda c: contexts.report(c, context_id, told, NOW + 1))
+    store.write(lambda c: contexts.follow(c, "s1", "a", NOW + 2))
     row = _context(store, agent_id="a")
     assert (row["role_context"]["progress"], row["progress_summary"]) == (40, "two of five")
     a_subtask(store, task, agent_type="t", agent_id="a", status="running", now_ms=NOW + 3)

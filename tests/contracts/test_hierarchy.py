@@ -12,7 +12,7 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import subtasks as subtask_rows
 from holdfast.hub.store.tables import tasks as task_rows
 from holdfast.hub.tree import (
-    agent_contexts,
+    contexts,
     projects,
     sessions,
     waves,
@@ -119,7 +119,7 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: work.list_actions(c, 100, 0, tool_type="agent"),
         lambda c: work.list_actions(c, 100, 0, session_id="s7", tool_name="tool3"),
         lambda c: work.list_actions(c, 100, 0, project_id=project, tool_name="tool3"),
-        lambda c: agent_contexts.list_page(c, 100, 0, project_id="p7"),
+        lambda c: contexts.list_page(c, 100, 0, project_id="p7"),
         lambda c: work.hourly(c, 24 * work.HOUR_MS + EACH - 5),
         lambda c: work.list_requests(c, 100, 0),
         lambda c: work.list_requests(c, 100, 0, session_id="s7"),

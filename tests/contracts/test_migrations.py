@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.hub.errors import TooOld
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects, snapshots, work
+from holdfast.hub.tree import contexts, projects, work
 
 RELEASED = Path(__file__).parent / "released"
 VERSIONS = {"0.1.0": "0004", "0.2.0": "0005"}
@@ -88,7 +88,7 @@ def test_a_released_database_is_brought_up_with_all_its_rows(
     _, figures = opened.read(lambda c: projects.figures(c, project))
     assert [figures[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [1, 2, 2]
     assert opened.read(lambda c: work.list_actions(c, 9, 0, tool_name="Bash")).total == 1
-    snapshot = opened.read(lambda c: snapshots.latest_snapshot(c, "s1"))
+    snapshot = opened.read(lambda c: contexts.latest_snapshot(c, "s1"))
     assert snapshot is not None
     assert snapshot["progress_summary"] == "The parser reads two headings"
     given = {"project_id": project, "session_id": "s1", "prompt": "go on"}

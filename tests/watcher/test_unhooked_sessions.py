@@ -15,7 +15,7 @@ from holdfast.cli.status import watch as watch_command
 from holdfast.hub.ingest import background
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import capacity
+from holdfast.hub.tree import readings
 from holdfast.watcher.watch import Watch
 from holdfast.window import state as states
 from holdfast.window.windows import LIVE_MS
@@ -58,7 +58,7 @@ def test_it_is_told_to_the_store_and_followed(watch: Watch, today: Machine, stor
         today.answer(path, used)
         looked(watch, today, 5)
         sync(store)
-        [row] = store.read(lambda c: capacity.live(c, today.now_ms))
+        [row] = store.read(lambda c: readings.live(c, today.now_ms))
         assert (row["session_id"], row["used_tokens"]) == ("s1", used)
 
 

@@ -6,14 +6,20 @@ To add a route: in a module of `routes/`, which is listed in `MODULES`.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
 
 import holdfast
-from holdfast.api import pages, responses
+from holdfast.api import responses
 from holdfast.api.database import Database, Hub
-from holdfast.api.gate import Token
+from holdfast.api.gate import PLACE, START, Token
 from holdfast.api.login import Tickets
 from holdfast.api.routes import board, capacity, contexts, events, server, sessions, tree
 from holdfast.api.routes.machine import (
@@ -65,7 +71,7 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
     put_behind(app, store)
     responses.install(app)
     app.router.routes += ROUTES
-    pages.join(app)
+    join_pages(app)
     app.state.tickets = Tickets(token)
     return app
 
@@ -74,3 +80,43 @@ def put_behind(app: FastAPI, store: Store) -> None:
     """Attach the database and everything else that routes use."""
     app.state.database = Database(store)
     app.state.hub = Hub(store)
+
+
+FOLDER = Path(__file__).parent / "dashboard"
+FOR_A_YEAR = "public, max-age=31536000, immutable"
+MISSING = "<!doctype html><title>Holdfast</title><p>Not found"
+NOT_BUILT = (
+    "<!doctype html><title>Holdfast</title><p>The dashboard is not part of this installation. "
+    "In a checkout, <code>make dashboard</code> builds it."
+)
+
+
+class Files(StaticFiles):
+    """Files with a hash in their names may be cached for a year; the others are checked each
+    time."""
+
+    async def answer(self, request: Request) -> Response:
+        name = request.path_params["path"] or "index.html"
+        try:
+            response = await self.get_response(name, request.scope)
+        except HTTPException:
+            is_built = self.lookup_path("index.html")[1] is not None
+            return HTMLResponse(MISSING if is_built else NOT_BUILT, 404)
+        is_hashed = name.startswith("assets/")
+        response.headers["Cache-Control"] = FOR_A_YEAR if is_hashed else "no-cache"
+        return response
+
+
+def join_pages(app: FastAPI, folder: Path = FOLDER) -> None:
+    """Add the dashboard's pages. They hold no data, so they need no token, and the API description
+    leaves them out."""
+    methods, files = ["GET", "HEAD"], Files(directory=folder, check_dir=False)
+    app.router.routes += [
+        Route(START, _to_page, methods=methods),
+        Route(PLACE[:-1], _to_page, methods=methods),
+        Route(f"{PLACE}{{path:path}}", files.answer, methods=methods),
+    ]
+
+
+async def _to_page(_request: Request) -> Response:
+    return RedirectResponse(PLACE)

@@ -18,9 +18,23 @@ from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.api.pages import HEADERS, is_page
-
+START, PLACE = "/", "/ui/"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types svelte-trusted-html"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
 BODY_SECONDS = 30.0
+
+
+def is_page(path: str) -> bool:
+    """Whether this is the address of a page or one of its files; these need no token."""
+    return path in (START, PLACE[:-1]) or path.startswith(PLACE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from holdfast.api.gate import Token
-from holdfast.api.pages import PLACE
+from holdfast.api.gate import PLACE, Token
 from holdfast.files import lock
 from holdfast.settings import secret_file
 from holdfast.wire import places

@@ -17,29 +17,35 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import cast
 
 import h11
 import uvicorn
+from sqlalchemy.engine import Connection as DbConnection
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from holdfast.api.app import create
 from holdfast.api.database import Hub
 from holdfast.api.gate import KNOWN, LOOPBACK, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
-from holdfast.api.past_reader import PastReader
+from holdfast.events import history
+from holdfast.events.history import Figures
 from holdfast.files import lock
 from holdfast.hub import rebuild
+from holdfast.hub.ingest import gather, sync
+from holdfast.hub.ingest import windows as past_windows
 from holdfast.hub.ingest.background import Warm
+from holdfast.hub.ingest.records import RecordBatch
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory import embedders, sessions
 from holdfast.memory.sync import Filler
 from holdfast.watcher.loop import Watcher
 from holdfast.wire import log
-from holdfast.wire.errors import HoldfastError
+from holdfast.wire.errors import HoldfastError, describe
 
 WILDCARDS = ("0.0.0.0", "::", "")
 HEAD_SECONDS = 30.0
@@ -334,3 +340,68 @@ class _Server(uvicorn.Server):
         last = threading.Timer(LAST_SECONDS, os._exit, (1,))
         last.daemon = True
         last.start()
+
+
+PAST_SECONDS = 30.0
+
+
+class PastReader:
+    """Reads, in the background, the sessions that no hook has reported: all are listed, then their
+    turns become rows, while the summaries of all compactions are compared. Rows and comparisons are
+    made on a thread each: the model that compares has a process of its own."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._over = threading.Event()
+        self._are_read = threading.Event()  # all transcripts have figures: a moment
+        self._threads = [
+            threading.Thread(target=self._run, args=[step], name="holdfast-past", daemon=True)
+            for step in (self._write_rows, self._compare)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Nobody waits for its end: each of its steps is complete or absent."""
+        self._over.set()
+
+    def _run(self, step: Callable[[], None]) -> None:
+        logged = ""
+        while not self._over.is_set():
+            try:
+                step()
+                logged = ""
+            except Exception as error:  # a failed look must not end all further ones
+                if (words := describe(error)) != logged:
+                    log.add("ERROR", "history", words)
+                logged = words
+            self._over.wait(PAST_SECONDS)
+
+    def _write_rows(self) -> None:
+        sources = past_windows.past_sources()
+        known = sync.read_positions(self._store, sources)
+        new = (gather.gather(source, {}) for source in sources if source not in known)
+        self._store.write(
+            partial(_list_past, batches=[batch for batch in new if batch is not None])
+        )
+        self._are_read.wait(PAST_SECONDS)
+        for source in sources:
+            if not self._over.is_set():
+                sync.sync(self._store, [source], announce=False, refreshes=False)
+
+    def _compare(self) -> None:
+        history.update(self._note, is_over=self._over.is_set)
+        self._are_read.set()
+
+    def _note(self, figures: Figures) -> None:
+        """They are read in this order."""
+        if next(reversed(figures.values())).is_read:
+            self._are_read.set()
+
+
+def _list_past(connection: DbConnection, batches: list[RecordBatch]) -> None:
+    """Write the first batch of each session together: 60 transactions took four seconds."""
+    for batch in batches:
+        sync.ingest_batch(connection, batch, announce=False)

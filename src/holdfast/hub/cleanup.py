@@ -27,7 +27,7 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import readings, work
-from holdfast.hub.tree.snapshots import AUTOMATIC, SNAPSHOT
+from holdfast.hub.tree.contexts import AUTOMATIC, SNAPSHOT
 
 DAY_MS = 86_400_000
 SILENT_MS = DAY_MS  # a session without a report for a day has ended; its running subtasks failed

@@ -30,7 +30,7 @@ from holdfast.hub.store.tables import (
     tasks,
 )
 from holdfast.hub.tree import waves
-from holdfast.hub.tree.snapshots import SNAPSHOT
+from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.hub.tree.waves import OPEN
 from holdfast.wire import log
 

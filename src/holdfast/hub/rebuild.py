@@ -37,8 +37,8 @@ from holdfast.hub.store.tables import (
     tasks,
     windows,
 )
+from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.hub.tree.sessions import SUMS
-from holdfast.hub.tree.snapshots import SNAPSHOT
 
 REPORTED_VERSION = 5  # of UUIDs made by `ids.make_id`
 

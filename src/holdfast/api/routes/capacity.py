@@ -19,7 +19,7 @@ from holdfast.api.responses import ApiAnswer, Router, answer, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import capacity
+from holdfast.hub.tree import readings
 
 router = Router(prefix="/api", tags=["capacity"])
 Fits = Annotated[int | None, Query(ge=0, le=MOST_INT)]
@@ -44,7 +44,7 @@ def _field(name: str) -> Callable[[Row], Any]:
 SHORT: Table = {
     "zone": (str, lambda row: row["health"].get("zone") or "unknown"),
     "alert": (str | None, _field("alert")),
-    "usage_percent": (float, lambda row: round(100 * capacity.used_ratio(row), 2)),
+    "usage_percent": (float, lambda row: round(100 * readings.used_ratio(row), 2)),
     "estimated": (bool, lambda row: bool(row["health"].get("estimated", True))),
     "minutes_remaining": (str, lambda row: _minutes(row["health"].get("minutes_left"))),
     "current_usage": (int, lambda row: row["used_tokens"]),
@@ -127,15 +127,15 @@ CapacityHealth = answer(
 @router.reads("/capacity/{agent_id:text}", Capacity)
 def get(connection: Connection, agent_id: AgentPath) -> Row:
     """The newest window of this agent, or of the session with this id."""
-    row = _require(capacity.find(connection, agent_id))
+    row = _require(readings.find(connection, agent_id))
     return {"agent_id": agent_id, **_shown(WHOLE, row)}
 
 
 @router.writes("POST", "/capacity/{agent_id:text}/reset", Capacity)
 def reset(connection: Connection, agent_id: AgentPath) -> Row:
     """Report that the window was compacted. This changes no reading; the next one shows it."""
-    row = _require(capacity.find(connection, agent_id))
-    freed = capacity.reset(connection, row, row_times.now_ms())
+    row = _require(readings.find(connection, agent_id))
+    freed = readings.reset(connection, row, row_times.now_ms())
     return {"agent_id": agent_id, **_shown(WHOLE, freed)}
 
 
@@ -146,10 +146,10 @@ def agents(connection: Connection, fits: Fits = None, project_id: IdQuery = None
     `agent_id` is the session's id. `used_ratio` is the share of `edge_tokens`, the compaction
     limit; `title` is the session's first request, `asked` its last or the task of the agent;
     `trend` has up to 40 of the last steps."""
-    found = capacity.live(connection, row_times.now_ms(), project_id)
-    more = capacity.describe_windows(connection, found)
+    found = readings.live(connection, row_times.now_ms(), project_id)
+    more = readings.describe_windows(connection, found)
     listed = [
-        {**_shown(AGENT, row), **capacity.room(row, fits), **described}
+        {**_shown(AGENT, row), **readings.room(row, fits), **described}
         for row, described in zip(found, more, strict=True)
     ]
     return {"agents": listed, "count": len(listed)}
@@ -160,7 +160,7 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
     """Always answers: `unknown` for an unknown agent, `degraded` without a database."""
     status = "healthy"
     try:
-        row = await db.read(lambda c: capacity.find(c, agent_id))
+        row = await db.read(lambda c: readings.find(c, agent_id))
     except StoreError:
         row, status = None, "degraded"
     action = advise(row)
@@ -171,7 +171,7 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
         {
             "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
             "capacity": short,
-            "room": capacity.room(row, fits),
+            "room": readings.room(row, fits),
             "recommendation": {"action": action, "message": ADVICE[action if row else "unknown"]},
             "shouldCompact": action == "compact",
         }

@@ -19,7 +19,7 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import agent_contexts, agent_knowledge, sessions, snapshots
+from holdfast.hub.tree import agent_knowledge, contexts, sessions
 from holdfast.hub.tree.agent_knowledge import KnowledgeQuery, KnownWork
 from holdfast.settings import load as settings_load
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -55,7 +55,7 @@ class AgentState(BaseModel):
 AgentStates = Annotated[
     list[AgentState],
     BeforeValidator(fields.bounded_value),
-    BeforeValidator(snapshots.agent_states),
+    BeforeValidator(contexts.agent_states),
     WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
 ]
 
@@ -72,13 +72,13 @@ class Save(fields.Body):
     key_decisions: fields.Texts = Field(default_factory=list)
     agent_states: AgentStates = Field(default_factory=list)
     wave_state: Annotated[dict[str, Any], AfterValidator(fields.bounded_value)] | None = None
-    hierarchy: Annotated[fields.Value, BeforeValidator(snapshots.work_tree)] = None
-    recent_messages: Annotated[fields.Value, BeforeValidator(snapshots.recent_messages)] = None
-    recent_actions: Annotated[fields.Value, BeforeValidator(snapshots.recent_actions)] = None
+    hierarchy: Annotated[fields.Value, BeforeValidator(contexts.work_tree)] = None
+    recent_messages: Annotated[fields.Value, BeforeValidator(contexts.recent_messages)] = None
+    recent_actions: Annotated[fields.Value, BeforeValidator(contexts.recent_actions)] = None
     timestamp: fields.Text | None = None
 
     def normalized(self) -> dict[str, Any]:
-        return snapshots.normalize(super().normalized())
+        return contexts.normalize(super().normalized())
 
 
 class Restore(fields.Body):
@@ -105,7 +105,7 @@ Saved = answer("SnapshotSaved", "success:bool id:str saved_at:str", snapshot=Sav
 def save(connection: Connection, body: Save) -> Row:
     """Save what a session knows. Secrets are removed first."""
     now, snapshot = row_times.now_ms(), body.given
-    row = snapshots.save_snapshot(connection, body.session_id, snapshot, now)
+    row = contexts.save_snapshot(connection, body.session_id, snapshot, now)
     counts = {name: len(snapshot[field]) for name, field in COUNTED.items()}
     whose = {"session_id": body.session_id, "trigger": body.trigger}
     done = {"success": True, "id": row["id"], "snapshot": {**whose, **counts}}
@@ -122,11 +122,11 @@ Snapshot = answer(
 @router.reads("/api/compact/snapshot/{session_id:text}", Snapshot)
 def get_snapshot(connection: Connection, session_id: fields.SessionPath) -> Row:
     """The newest of exactly this session."""
-    row = snapshots.latest_snapshot(connection, session_id)
+    row = contexts.latest_snapshot(connection, session_id)
     if row is None:
         return {"session_id": session_id, "exists": False, "snapshot": None}
     saved_at = row_times.to_iso(row["updated_ms"])
-    held = {**snapshots.normalize(row["role_context"]), "saved_at": saved_at}
+    held = {**contexts.normalize(row["role_context"]), "saved_at": saved_at}
     beside = {"modified_files": held["modified_files"], "saved_at": saved_at}
     whose = {"session_id": session_id, "exists": True, "summary": held["context_summary"]}
     return {**whose, "snapshot": held, **beside}
@@ -307,11 +307,11 @@ def list_contexts(
     """What is known of agents; snapshots have the type `compact-snapshot`."""
     wanted = {"agent_id": agent_id, "agent_type": agent_type, "status": status}
     place = {"session_id": session_id, "project_id": project_id}
-    page = agent_contexts.list_page(connection, limit, offset, **wanted, **place)
+    page = contexts.list_page(connection, limit, offset, **wanted, **place)
     return {
         "contexts": [_context(row) for row in page.rows],
         **paging(page),
-        **agent_contexts.figures(connection),
+        **contexts.figures(connection),
         "timestamp": row_times.to_iso(row_times.now_ms()),
     }
 
@@ -338,20 +338,20 @@ def report(connection: Connection, context_id: fields.IdPath, body: ProgressRepo
     `progress_summary` begin anew."""
     if not body.given:
         raise Refused("No fields to update")
-    row = agent_contexts.report(connection, str(context_id), body.given, row_times.now_ms())
+    row = contexts.report(connection, str(context_id), body.given, row_times.now_ms())
     return {"success": True, "context": _context(row)}
 
 
 @router.reads("/api/agent-contexts/stats", ContextOverview)
 def stats(connection: Connection) -> Row:
     """Figures of all contexts, and the newest ten."""
-    figures = agent_contexts.figures(connection)
-    newest = agent_contexts.list_page(connection, 10, 0)
+    figures = contexts.figures(connection)
+    newest = contexts.list_page(connection, 10, 0)
     return {
         "overview": figures["stats"],
         "top_types": figures["type_distribution"][:10],
         "recent_activity": [_context(row) for row in newest.rows],
-        "tools_used": agent_contexts.tools_used(connection),
+        "tools_used": contexts.tools_used(connection),
         "timestamp": row_times.to_iso(row_times.now_ms()),
     }
 
@@ -360,7 +360,7 @@ def _context(row: Row) -> dict[str, Any]:
     """The tokens of a snapshot are estimated from the characters of its JSON."""
     role = row["role_context"] if isinstance(row["role_context"], dict) else {}
     more: Row = {"role_context": role, "trigger": None, "token_count": None}
-    if row["agent_type"] == snapshots.SNAPSHOT:
+    if row["agent_type"] == contexts.SNAPSHOT:
         chars = len(msgspec.json.encode(role).decode())
         more |= {"trigger": role.get("trigger"), "token_count": round(chars / CHARS_PER_TOKEN)}
     shown: dict[str, Any] = Context.of({**row, **more})

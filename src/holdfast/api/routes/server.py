@@ -28,7 +28,7 @@ from holdfast.hub.store.engine import public_message, shown_url
 from holdfast.hub.store.rows import Row, count
 from holdfast.hub.store.store import WriteHealth
 from holdfast.hub.store.tables import metadata
-from holdfast.hub.tree import capacity
+from holdfast.hub.tree import readings
 from holdfast.watcher import loop
 
 if TYPE_CHECKING:
@@ -111,14 +111,14 @@ async def health(db: Db) -> Response:
     `capacity_percentage` is that of the fullest live window."""
     began = time.perf_counter()
     try:
-        windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))
+        windows = await db.read(lambda c: readings.live(c, row_times.now_ms()))
         if db.store.damage is not None:  # some pages can still be read
             raise db.store.damage
     except StoreError as error:
         words = public_message(error)  # anybody may ask
         found = {"healthy": False, "error": words}
         return respond(_health(found, db.store.write_health, began), 503)
-    fullest = capacity.used_ratio(windows[0]) if windows else 0.0
+    fullest = readings.used_ratio(windows[0]) if windows else 0.0
     found = {"healthy": True, "capacity_percentage": round(100 * fullest, 2)}
     return respond(_health(found, db.store.write_health, began))
 
@@ -218,7 +218,7 @@ async def metrics(db: Db) -> Response:
     """Windows that reported in the last half hour; writes since the server started."""
     from prometheus_client import generate_latest
 
-    windows = await db.read(lambda c: capacity.live(c, row_times.now_ms()))
+    windows = await db.read(lambda c: readings.live(c, row_times.now_ms()))
     families = [*_of_windows(windows), *_of_writes(db.store.write_health)]
     registry: Any = SimpleNamespace(collect=lambda: families)
     return Response(generate_latest(registry), media_type=KIND)

@@ -24,31 +24,24 @@ _PENDING = "holdfast_events"
 def announce(
     connection: Connection,
     kind: str,
-    body: dict[str, Any] | None = None,
+    body: Row | None = None,
+    row: Row | None = None,
     *,
-    project_id: str | None = None,
-    session_id: str | None = None,
     at_ms: int | None = None,
+    **place: Any,
 ) -> None:
-    """Send an event to listeners once the transaction is committed."""
-    row = {
-        "kind": kind,
-        "project_id": project_id,
-        "session_id": session_id,
-        "body": body or {},
-        "at_ms": int(time.time() * 1000) if at_ms is None else at_ms,
-    }
-    _pending(connection).append(row)
+    """Send an event to listeners once the transaction is committed; in the project and session of
+    the row, or in those that are given."""
+    about = {name: place.get(name, (row or {}).get(name)) for name in ("project_id", "session_id")}
+    at_ms = int(time.time() * 1000) if at_ms is None else at_ms
+    _pending(connection).append({"kind": kind, **about, "body": body or {}, "at_ms": at_ms})
 
 
 def tell(
     connection: Connection, kind: str, row: Row, *names: str, at_ms: int | None = None, **place: Any
 ) -> None:
-    """Announce a change of a row with these columns of it, in its project and session, or in those
-    that are given."""
-    body = {name: row[name] for name in names}
-    place = {name: place.get(name, row.get(name)) for name in ("project_id", "session_id")}
-    announce(connection, kind, body, at_ms=at_ms, **place)
+    """Announce a change of a row with these columns of it."""
+    announce(connection, kind, {name: row[name] for name in names}, row, at_ms=at_ms, **place)
 
 
 def clear(connection: Connection) -> None:

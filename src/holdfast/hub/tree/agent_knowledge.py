@@ -30,7 +30,7 @@ from holdfast.hub.store.tables import (
     windows,
 )
 from holdfast.hub.tree import waves
-from holdfast.hub.tree.snapshots import (
+from holdfast.hub.tree.contexts import (
     SNAPSHOT,
     latest_snapshot,
     normalize,

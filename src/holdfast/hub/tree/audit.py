@@ -17,7 +17,7 @@ from holdfast.hub import row_times
 from holdfast.hub.store.events import announce, tell
 from holdfast.hub.store.rows import Page, Row, fetch_page, matching, rows
 from holdfast.hub.store.tables import agent_contexts, audit, sessions
-from holdfast.hub.tree.snapshots import SNAPSHOT
+from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 
 MOST_WINDOWS = 100  # the newest that were under pressure
@@ -184,14 +184,9 @@ def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
     for row in wanted:
         kind, shown = _TOLD_OF[row["kind"]]
         body = {name: (row["body"] or {}).get(name) for name in shown}
-        announce(
-            connection,
-            kind,
-            {"agent_id": row["agent_id"] or "", **body},
-            project_id=project_of.get(row["session_id"]),
-            session_id=row["session_id"],
-            at_ms=row["at_ms"],
-        )
+        body["agent_id"] = row["agent_id"] or ""
+        project_id = project_of.get(row["session_id"])
+        announce(connection, kind, body, row, at_ms=row["at_ms"], project_id=project_id)
 
 
 _TOLD_OF = {

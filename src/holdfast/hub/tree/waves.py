@@ -124,14 +124,13 @@ def settle(
 ) -> None:
     """After work changed, update the tasks and requests above it, and announce the waves that
     started or ended since `hold`."""
+    place: Row = {"session_id": session_id, "project_id": project_id}
     for statement in _parent_updates(session_id):
         connection.execute(statement)
     for number, status in _judge_rows(_stages(connection, session_id)).items():
         if status in EVENTS and before.get(number) != status:
             body = {"wave_number": number, "status": status}
-            events.announce(
-                connection, EVENTS[status], body, session_id=session_id, project_id=project_id
-            )
+            events.announce(connection, EVENTS[status], body, place)
 
 
 def _parent_updates(session_id: str) -> Iterator[sa.Update]:

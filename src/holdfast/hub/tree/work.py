@@ -32,7 +32,7 @@ from holdfast.hub.store.rows import (
     update,
 )
 from holdfast.hub.store.tables import actions, projects, requests, subtasks, tasks
-from holdfast.hub.tree import agent_contexts, sessions, waves
+from holdfast.hub.tree import contexts, sessions, waves
 from holdfast.hub.tree.projects import meet as meet_project
 from holdfast.hub.tree.waves import UNDER_WAY, derive_status, times_after
 
@@ -174,7 +174,7 @@ def _remove(connection: Connection, row_id: str, now_ms: int, *, table: sa.Table
         subtasks: subtasks.c.id == row_id,
     }
     with waves.changing(connection, row["session_id"], row["project_id"]):
-        with agent_contexts.following(connection, below[table], now_ms):
+        with contexts.following(connection, below[table], now_ms):
             connection.execute(sa.delete(table).where(table.c.id == row_id))
         _tell(connection, table, "removed", row, row)
         if table is subtasks:
@@ -321,7 +321,7 @@ def _follow_agents(connection: Connection, found: Iterable[Row], now_ms: int) ->
     """Update the contexts of the agents of these subtasks."""
     agents = {(row["session_id"], row["agent_id"]) for row in found if row["agent_id"] is not None}
     for session_id, agent_id in sorted(agents):
-        agent_contexts.follow(connection, session_id, agent_id, now_ms)
+        contexts.follow(connection, session_id, agent_id, now_ms)
 
 
 HOUR_MS = 3_600_000
@@ -361,7 +361,7 @@ def add_action(connection: Connection, given: Row, now_ms: int) -> Row:
     connection.execute(sa.insert(actions), row)
     agent_id = row["agent_id"] or subtask.get("agent_id")
     if agent_id and row["session_id"]:
-        agent_contexts.note_call(connection, row, agent_id)
+        contexts.note_call(connection, row, agent_id)
     shown = ("id", "tool_name", "tool_type", "exit_code")
     events.tell(connection, "action.created", row, *shown, at_ms=now_ms)
     return row

@@ -15,7 +15,7 @@ from holdfast.api.database import Database
 from holdfast.hub.errors import NotThere, Unreachable
 from holdfast.hub.ingest import windows
 from holdfast.hub.tree import projects
-from holdfast.hub.tree.capacity import state_of as state_of_hooks
+from holdfast.hub.tree.readings import state_of as state_of_hooks
 from holdfast.memory import locations, sessions
 from holdfast.window.state import State
 from holdfast.wire import places

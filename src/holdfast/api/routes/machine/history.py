@@ -23,7 +23,7 @@ from holdfast.events.history import SummaryCounts, TranscriptFigures
 from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.windows import is_reported
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import audit, capacity, readings
+from holdfast.hub.tree import audit, readings
 from holdfast.hub.tree import sessions as past_sessions
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import Tariff, cost_of, parse_tariff
@@ -215,7 +215,7 @@ async def today(
         given = [count for count in checked if count["was_given"]]
         return {
             "since": row_times.to_iso(since_ms),
-            "live_windows": capacity.count_live(connection, now, project_id),
+            "live_windows": readings.count_live(connection, now, project_id),
             "compactions": page.total,
             "checked": len(checked),
             "given": len(given),

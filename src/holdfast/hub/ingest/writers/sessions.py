@@ -37,10 +37,9 @@ from holdfast.hub.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.hub.tree import capacity, readings
-from holdfast.hub.tree.agent_contexts import add_skills, count_tool
+from holdfast.hub.tree import readings
+from holdfast.hub.tree.contexts import SNAPSHOT, add_skills, count_tool
 from holdfast.hub.tree.projects import name_of
-from holdfast.hub.tree.snapshots import SNAPSHOT
 
 
 def create_missing(connection: Connection, records: Iterable[RecordedEvent]) -> None:
@@ -231,7 +230,7 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
     before = _window(connection, record)
     if before is None or before["health"] is None or not at_ms < before["updated_ms"] <= now_ms:
         put(connection, windows, ("session_id", "agent_id"), row)
-        capacity.announce(connection, row)
+        readings.announce(connection, row)
     if limit := record.health.get("edge_tokens"):
         readings.note_limit(connection, record.session_id, record.agent_id, limit)
 
