@@ -40,13 +40,12 @@ def test_a_yes_that_is_no_intake_s_means_not_sent(body: bytes) -> None:
     assert connection.health(server.url).is_down(connection.now_ms())
 
 
-def test_a_window_is_quiet_once_all_of_it_was_sent() -> None:
+def test_a_window_is_quiet_once_all_of_it_was_sent(server: TeamServer) -> None:
     """After the clock was set back, its note is of a year that has not come: it is not."""
-    told, known = Touched({"a": [0]}), connection.ConnectionHealth("https://h")
-    for whole_s, quiet in ((time.time(), True), (time.time() + 365 * DAY, False), (0.0, False)):
-        noted = forwarding.SentPositions("https://h", {"at": 1}, {"at": 1}, whole_s)
-        forwarding.save_positions("a", noted)
-        assert forwarding._is_quiet(known, told, "a") is quiet
+    now = time.time()
+    for name, whole_s, sent in (("a", now, 0), ("b", now + 365 * DAY, 1), ("c", 0.0, 1)):
+        forwarding.save_positions(name, forwarding.SentPositions(server.url, whole_s=whole_s))
+        assert forward(server, Touched({name: [0]}), seconds=9).batches == sent
 
 
 class Touched(Source):

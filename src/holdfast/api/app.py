@@ -56,8 +56,7 @@ NO_TELEMETRY: TelemetryConfig = {
 
 
 def create(store: Store, token: Token | None = None) -> FastAPI:
-    """Create the application. `token` is the one the gate checks; a login ticket is exchanged
-    for it."""
+    """Create the application. `token`: the gate checks it, and a ticket is exchanged for it."""
     app = FastAPI(
         title="Holdfast",
         version=holdfast.__version__,
@@ -92,8 +91,7 @@ NOT_BUILT = (
 
 
 class Files(StaticFiles):
-    """Files with a hash in their names may be cached for a year; the others are checked each
-    time."""
+    """Files with a hash in their names may be cached for a year."""
 
     async def answer(self, request: Request) -> Response:
         name = request.path_params["path"] or "index.html"

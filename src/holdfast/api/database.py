@@ -1,15 +1,15 @@
 """What routes use of the database: reads on another thread, writes one after the other,
 and who hears of new rows. A request is answered in time even if the database hangs: with 503.
 
-The event listeners of this process are poked when there may be new events. Listeners at the same
-position share one read, and each sends at its own pace, so a slow one delays no other. Commits of
-other processes poke too: while anybody listens, the newest event is asked for twice a second.
+The event listeners of this process are poked when there may be new events. Each reads and sends at
+its own pace, so a slow one delays no other. Commits of other processes poke too: while anybody
+listens, the newest event is asked for twice a second.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, TypeVar
 
@@ -84,7 +84,6 @@ class Hub:
         self._listeners: set[asyncio.Event] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._others: asyncio.Task[None] | None = None
-        self._reads: dict[Hashable, asyncio.Task[Any]] = {}
         self.stopping = False
         store.changed.append(self.poke)
 
@@ -129,23 +128,7 @@ class Hub:
                 self._others.cancel()
                 self._others = None
 
-    async def read_once(self, what: Hashable, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return what `read` finds since the last poke, read once for all listeners that ask for
-        the same. Ten listeners that each read for themselves took a third of the server's time."""
-        found: asyncio.Task[T] | None = self._reads.get(what)
-        if found is None:
-            found = self._reads[what] = asyncio.ensure_future(read())
-            found.add_done_callback(lambda task: self._forget_failed(what, task))
-        return await asyncio.shield(
-            found
-        )  # a listener that leaves does not cancel it for the others
-
-    def _forget_failed(self, what: Hashable, task: asyncio.Task[Any]) -> None:
-        if task.cancelled() or task.exception() is not None:
-            self._reads.pop(what, None)
-
     def _wake(self) -> None:
-        self._reads = {}
         for poked in self._listeners:
             poked.set()
 

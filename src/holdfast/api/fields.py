@@ -50,8 +50,7 @@ def plain(text: str) -> str:
 
 @lru_cache(MOST_NAMES)  # the same few names come with every call; one that is refused is not kept
 def public(text: str) -> str:
-    """Refuse a name that holds a secret: others look it up by its exact text, so the secret
-    cannot be removed."""
+    """Refuse a name that holds a secret: removed from it, nobody would find the name again."""
     if not are_clean((plain(text),)):
         raise ValueError("must not hold a secret")
     return text

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 START, PLACE = "/", "/ui/"
@@ -37,38 +37,25 @@ def is_page(path: str) -> bool:
     return path in (START, PLACE[:-1]) or path.startswith(PLACE)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    status: int
-    words: str
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-
-    @classmethod
-    def too_large(cls, most: int) -> Refusal:
-        return cls(413, f"A body may hold {most} bytes", ((b"connection", b"close"),))
+CLOSE = {"Connection": "close"}
 
 
-async def answer(send: Send, refusal: Refusal) -> None:
-    body = json.dumps({"error": refusal.words}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        *refusal.headers,
-    ]
-    start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
-    await send(start)
-    await send({"type": "http.response.body", "body": body})
+def refuse(status: int, words: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": words}, status, headers)
+
+
+def _too_large(most: int) -> JSONResponse:
+    return refuse(413, f"A body may hold {most} bytes", CLOSE)
 
 
 async def run_bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run `app`. Once the body is too long or too slow, the answer of `app` is replaced by an
-    error."""
+    """Run `app`; answer with an error once the body is too long or too slow."""
     seen = 0
     end = (
         asyncio.get_running_loop().time() + BODY_SECONDS
     )  # for the whole body, or it could drip for ever
     whole = started = False
-    refusal: Refusal | None = None
+    refusal: JSONResponse | None = None
 
     async def counted() -> Message:
         nonlocal seen, whole, refusal
@@ -78,12 +65,12 @@ async def run_bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, s
             async with asyncio.timeout_at(end):
                 message = await receive()
         except TimeoutError:
-            refusal = Refusal(408, "The body did not come in time", ((b"connection", b"close"),))
+            refusal = refuse(408, "The body did not come in time", CLOSE)
             return {"type": "http.disconnect"}
         seen += len(message.get("body", b""))
         whole = not message.get("more_body", False)
         if seen > most:
-            refusal = Refusal.too_large(most)
+            refusal = _too_large(most)
             return {"type": "http.disconnect"}
         return message
 
@@ -99,7 +86,7 @@ async def run_bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, s
         if refusal is None or started:
             raise
     if refusal is not None and not started:
-        await answer(send, refusal)
+        await refusal(scope, receive, send)
 
 
 MOST_CALLERS = 10_000
@@ -113,16 +100,14 @@ class _Bucket:
 
 @dataclass(slots=True)
 class Rate:
-    """A bucket of requests per caller that fills again; callers not seen for long are dropped
-    first."""
+    """A bucket of requests per caller that fills again."""
 
     per_second: float
     burst: float
     callers: OrderedDict[Hashable, _Bucket] = field(default_factory=OrderedDict)
 
     def wait_seconds(self, caller: Hashable, now: float) -> float:
-        """Return how long the caller has to wait; 0 means that it may pass. `now` never goes
-        back."""
+        """Return how long the caller has to wait; 0: it may pass. `now` never goes back."""
         bucket = self.callers.get(caller)
         if bucket is None:
             bucket = self.callers[caller] = _Bucket(self.burst, now)
@@ -143,11 +128,10 @@ LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 ONCE = frozenset(
     (b"host", b"origin", b"referer", b"authorization", b"content-length", b"x-forwarded-for")
 )
-NO_TOKEN = Refusal(401, "A bearer token is needed", ((b"www-authenticate", b"Bearer"),))
+NO_TOKEN = refuse(401, "A bearer token is needed", {"WWW-Authenticate": "Bearer"})
 # A proxy may believe the one and we the other: the rest would pass as a request of its own.
-TWO_LENGTHS = Refusal(
-    400, "Content-Length and Transfer-Encoding exclude each other", ((b"connection", b"close"),)
-)
+TWO_LENGTHS = refuse(400, "Content-Length and Transfer-Encoding exclude each other", CLOSE)
+TWICE = refuse(400, "A header that may come once came twice")
 OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
 
 _HOST = re.compile(rb"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
@@ -184,15 +168,15 @@ class Gate:
         send = _with_policy(send)
         headers = _single_headers(scope["headers"])
         if headers is None:
-            return await answer(send, Refusal(400, "A header that may come once came twice"))
+            return await TWICE(scope, receive, send)
         if b"content-length" in headers and b"transfer-encoding" in headers:
-            return await answer(send, TWO_LENGTHS)
+            return await TWO_LENGTHS(scope, receive, send)
         scope[KNOWN] = self._knows(headers)
         refusal = self._refused(scope, headers)
         if refusal is not None:
-            return await answer(send, refusal)
+            return await refusal(scope, receive, send)
         if callable(self._rules.token) and scope[KNOWN]:
-            send = self._while_known(scope["method"], headers, send)
+            send = self._while_known(scope, headers, receive, send)
         await run_bounded(self._app, self._rules.most_body, scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:
@@ -204,7 +188,7 @@ class Gate:
         is_it = hmac.compare_digest(given.strip(), token.encode())
         return bool(token) and scheme.lower() == b"bearer" and is_it
 
-    def _while_known(self, method: str, headers: Headers, send: Send) -> Send:
+    def _while_known(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> Send:
         """End a stream or a long poll when its token changes; writes are still answered."""
         over = False
 
@@ -212,47 +196,47 @@ class Gate:
             nonlocal over
             if over:
                 return
-            begins = message["type"] == "http.response.start" and method == "GET"
+            begins = message["type"] == "http.response.start" and scope["method"] == "GET"
             if not (begins or message.get("more_body")) or self._knows(headers):
                 return await send(message)
             over = True
-            await (answer(send, NO_TOKEN) if begins else send({"type": "http.response.body"}))
+            await (
+                NO_TOKEN(scope, receive, send) if begins else send({"type": "http.response.body"})
+            )
 
         return passed
 
-    def _refused(self, scope: Scope, headers: Headers) -> Refusal | None:
+    def _refused(self, scope: Scope, headers: Headers) -> JSONResponse | None:
         known = scope[KNOWN]
         wait = self._rate.wait_seconds((self._caller(scope, headers), known), time.monotonic())
         if wait:
-            return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % (int(wait) + 1)),))
+            return refuse(429, "Too many requests", {"Retry-After": str(int(wait) + 1)})
         if not self._is_served(_name(headers.get(b"host", b"")), scope):
-            return Refusal(403, "This host name is not served here; see --allow-host")
+            return refuse(403, "This host name is not served here; see --allow-host")
         asks_page = is_page(scope["path"]) and scope["method"] in ("GET", "HEAD")
         if not (asks_page or _from_own_page(headers)):  # any site may link to a page
-            return Refusal(403, "Requests of other origins are not served")
+            return refuse(403, "Requests of other origins are not served")
         if not (known or asks_page or scope["path"] in OPEN):
             return NO_TOKEN
         return self._too_long(headers.get(b"content-length", b"0"))
 
     def _caller(self, scope: Scope, headers: Headers) -> str:
-        """Name the caller's bucket. Callers with the token have their own, so strangers cannot
-        empty it."""
+        """Name the caller's bucket; strangers cannot empty that of callers with the token."""
         if self._rules.behind_proxy and b"x-forwarded-for" in headers:
             # The last one is what the proxy saw; those before it anybody can write.
             return headers[b"x-forwarded-for"].rpartition(b",")[2].strip().decode("latin-1")
         return str(scope["client"][0]) if scope.get("client") else ""
 
     def _is_served(self, name: str, scope: Scope) -> bool:
-        """Whether the host is one of our names, or the exact address the request came to. This
-        prevents DNS rebinding."""
+        """Whether the host is a name of ours, or where the request came to: no DNS rebinding."""
         reached = scope["server"][0] if scope.get("server") else ""
         return name in self._rules.hosts or (name != "" and name == reached)
 
-    def _too_long(self, length: bytes) -> Refusal | None:
+    def _too_long(self, length: bytes) -> JSONResponse | None:
         if not length.isdigit():
-            return Refusal(400, "Content-Length is not a number")
+            return refuse(400, "Content-Length is not a number")
         if len(length) > 15 or int(length) > self._rules.most_body:
-            return Refusal.too_large(self._rules.most_body)
+            return _too_large(self._rules.most_body)
         return None
 
 
@@ -268,8 +252,7 @@ def _with_policy(send: Send) -> Send:
 
 
 def _single_headers(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
-    """Return the headers; None if one that we check came twice, because another reader might use
-    the other."""
+    """Return the headers; None if one that we check came twice: a reader might use the other."""
     headers: Headers = {}
     for name, value in pairs:
         if name in headers and name in ONCE:

@@ -64,8 +64,7 @@ def token_file() -> Path:
 
 
 def lock_file(port: int) -> Path:
-    """The lock that the server of this home holds on a port of 127.0.0.1. The token is sent to
-    no other program."""
+    """The lock that the server of this home holds: no other program gets the token."""
     return Path(places.home()) / f"serve-{port}.lock"
 
 
@@ -81,8 +80,7 @@ def needs_token() -> bool:
 
 
 def token() -> Token:
-    """Return the token: `HOLDFAST_API_TOKEN`, else our file's content at each request. It is
-    created at the first start."""
+    """Return `HOLDFAST_API_TOKEN`, else our file's content at each request."""
     given = os.environ.get("HOLDFAST_API_TOKEN")
     if given is not None:
         return secret_file.usable(given, "HOLDFAST_API_TOKEN")

@@ -24,7 +24,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, create_model
-from sqlalchemy.engine import Connection
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -70,8 +69,7 @@ Call = Callable[..., Any]
 
 
 class Router(APIRouter):
-    """Routes whose answer is made by a function of a connection and of the request's parameters:
-    what it returns is encoded; nothing is an empty answer."""
+    """Routes whose answer is what a function of a connection and the parameters returns."""
 
     def __init__(self, prefix: str = "", *, tags: list[str]) -> None:
         super().__init__(prefix=prefix, tags=[*tags], responses=COMMON, route_class=Route)
@@ -105,8 +103,7 @@ class Router(APIRouter):
         writes: bool = False,
         responses: Mapping[int | str, dict[str, Any]] | None = None,
     ) -> None:
-        """Add a route. Each of the parameters is what it may hold, with its default if it has
-        one."""
+        """Add a route. A parameter is what it may hold, with its default if it has one."""
 
         async def handler(db: Db, **given: Any) -> Response:
             run = db.write if writes else db.read
@@ -195,14 +192,12 @@ def _invalid_fields(failure: RequestValidationError) -> tuple[str, dict[str, Any
 
 
 def _is_inner(part: object) -> bool:
-    """Whether this part of a location is pydantic's own (`function-after[…]`, `constrained-str`)
-    and not a field."""
+    """Whether this part of a location is pydantic's own (`function-after[…]`) and no field."""
     return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
 def _allowed_methods(request: Request) -> str:
-    """Return the methods of every route at this address; the framework returns only those of the
-    first."""
+    """Return the methods of every route at this address, not only of the first."""
     routes = request.app.routes
     fits = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     return ", ".join(sorted({method for route in fits for method in route.methods}))
@@ -221,8 +216,7 @@ class ApiAnswer(BaseModel):
 
     @classmethod
     def of(cls, source: Any, /, **derived: Any) -> dict[str, Any]:
-        """Build the answer from the fields of `source`. `derived` are those that it has not, or
-        that differ."""
+        """Build the answer from the fields of `source`, but for those `derived`."""
         names = cls.model_fields.keys() - derived.keys()
         return {name: getattr(source, name) for name in names} | derived
 
@@ -309,8 +303,7 @@ def _plain_field(word: str) -> tuple[Any, Any]:
 def row_answer(
     name: str, table: sa.Table, spec: str = "*", /, *, doc: Any = None, **fields: Any
 ) -> Any:
-    """Make the model of a row's answer. A field without a kind is the column of its name; `*` are
-    all columns."""
+    """Make a row's answer. A field without a kind is a column; `*`: all columns."""
     columns = {_public(column): _kind(column) for column in table.columns}
     words = spec.replace("*", " ".join(columns)).split()
     plain = [word for word in words if ":" in word]
@@ -341,8 +334,7 @@ def respond(content: Any, status: int = 200) -> Response:
 
 
 def paging(page: Page) -> dict[str, int]:
-    """Return the page's fields: `count` is the number of rows on this page, `total` that of all
-    rows."""
+    """Return the page's fields: `count` of the rows on it, `total` of all rows."""
     return {
         "count": len(page.rows),
         "total": page.total,
@@ -366,7 +358,7 @@ class Noun:
     def create(self, body: type[Body], make: Callable[..., Row], words: str, **more: Any) -> None:
         """`make(connection, given, now_ms)` returns the row."""
 
-        def post(connection: Connection, body: Body) -> dict[str, Any]:
+        def post(connection: sa.Connection, body: Body) -> dict[str, Any]:
             return self._made(make(connection, body.given, row_times.now_ms()))
 
         self.router.add(
@@ -387,7 +379,7 @@ class Noun:
         is None. `row`: the answer of a listed row, where it is another."""
         row = row or self.row
 
-        def listed(connection: Connection, **asked: Any) -> dict[str, Any]:
+        def listed(connection: sa.Connection, **asked: Any) -> dict[str, Any]:
             page = find(connection, **asked)
             return {self.plural: row.of_each(page.rows), **paging(page)}
 
@@ -398,10 +390,10 @@ class Noun:
         given |= {"limit": (most, usual), "offset": (Offset, 0)}
         self.router.add("GET", self.path, model, listed, given, words)
 
-    def get(self, whole: Any, read: Callable[[Connection, str], Row], words: str) -> None:
+    def get(self, whole: Any, read: Callable[[sa.Connection, str], Row], words: str) -> None:
         """`read(connection, id)` returns the answer: the row with what belongs to it."""
 
-        def get(connection: Connection, **which: Any) -> dict[str, Any]:
+        def get(connection: sa.Connection, **which: Any) -> dict[str, Any]:
             found = read(connection, *map(str, which.values()))
             return found if self.bare else {self.name: found}
 
@@ -411,7 +403,7 @@ class Noun:
     def change(self, body: type[Body], make: Callable[..., Row], words: str) -> None:
         """`make(connection, id, given, now_ms)` returns the row."""
 
-        def patch(connection: Connection, body: Body, **which: Any) -> dict[str, Any]:
+        def patch(connection: sa.Connection, body: Body, **which: Any) -> dict[str, Any]:
             [row_id] = map(str, which.values())
             return self._made(make(connection, row_id, body.given, row_times.now_ms()))
 
@@ -421,7 +413,7 @@ class Noun:
     def remove(self, delete: Callable[..., Any], words: str) -> None:
         """`delete(connection, id, now_ms)`."""
 
-        def remove(connection: Connection, **which: Any) -> None:
+        def remove(connection: sa.Connection, **which: Any) -> None:
             delete(connection, *map(str, which.values()), row_times.now_ms())
 
         self.router.add("DELETE", self._one, None, remove, self._key, words, 204, writes=True)

@@ -199,8 +199,7 @@ class Connection(H11Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to serve. `on_link` gets the link to the dashboard once the port is bound; it works
-    once."""
+    """What to serve. `on_link` gets a link that works once, when the port is bound."""
 
     address: Address
     database: str = ""
@@ -227,8 +226,7 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
 
 @contextmanager
 def _hold_server_file(listener: socket.socket) -> Iterator[None]:
-    """Hold the lock. No other process can have the port meanwhile, so the file can be removed at
-    the end."""
+    """Hold the lock. Nobody else has the port meanwhile, so the file is removed at the end."""
     host, port = listener.getsockname()[:2]
     if host not in ("127.0.0.1", "0.0.0.0"):
         yield
@@ -346,9 +344,8 @@ PAST_SECONDS = 30.0
 
 
 class PastReader:
-    """Reads, in the background, the sessions that no hook has reported: all are listed, then their
-    turns become rows, while the summaries of all compactions are compared. Rows and comparisons are
-    made on a thread each: the model that compares has a process of its own."""
+    """Reads sessions that no hook has reported, in the background: all are listed, then their turns
+    become rows. Summaries are compared on another thread, by a model in its own process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

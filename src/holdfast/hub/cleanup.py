@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store import events
@@ -47,7 +46,10 @@ DEFAULT = Retention()
 
 
 def run(
-    connection: Connection, now_ms: int, retention: Retention = DEFAULT, held: Collection[str] = ()
+    connection: sa.Connection,
+    now_ms: int,
+    retention: Retention = DEFAULT,
+    held: Collection[str] = (),
 ) -> dict[str, Any]:
     """Clean up once and return the figures that `/api/cleanup/stats` shows. `held`: sessions whose
     transcripts are still there; their compactions and readings stay."""
@@ -75,12 +77,12 @@ def run(
     return figures
 
 
-def last(connection: Connection) -> tuple[int, dict[str, Any]] | None:
+def last(connection: sa.Connection) -> tuple[int, dict[str, Any]] | None:
     found = first(connection, sa.select(cleanups).order_by(cleanups.c.ran_ms.desc()).limit(1))
     return None if found is None else (found["ran_ms"], found["figures"])
 
 
-def message_figures(connection: Connection, now_ms: int) -> dict[str, Any]:
+def message_figures(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
     """Count messages. `unread`: not expired, and delivered to no agent yet."""
     table = messages.c
     expired = sa.func.coalesce(sa.func.sum(sa.case((table.expires_ms <= now_ms, 1), else_=0)), 0)
@@ -100,7 +102,7 @@ def message_figures(connection: Connection, now_ms: int) -> dict[str, Any]:
     }
 
 
-def snapshot_figures(connection: Connection) -> tuple[int, int | None]:
+def snapshot_figures(connection: sa.Connection) -> tuple[int, int | None]:
     """Count the snapshots that the guard took, and return when the newest of all was taken."""
     table = agent_contexts.c
     trigger = table.role_context["trigger"].as_string()
@@ -110,11 +112,11 @@ def snapshot_figures(connection: Connection) -> tuple[int, int | None]:
     return int(connection.scalar(proactive) or 0), connection.scalar(newest)
 
 
-def _delete(connection: Connection, table: sa.Table, where: sa.ColumnElement[bool]) -> int:
+def _delete(connection: sa.Connection, table: sa.Table, where: sa.ColumnElement[bool]) -> int:
     return int(connection.execute(sa.delete(table).where(where)).rowcount)
 
 
-def _close_sessions(connection: Connection, now_ms: int) -> int:
+def _close_sessions(connection: sa.Connection, now_ms: int) -> int:
     table = sessions.c
     last_seen = sa.func.coalesce(table.seen_ms, table.started_ms)
     silent = table.ended_ms.is_(None) & (last_seen < now_ms - SILENT_MS)
@@ -122,7 +124,7 @@ def _close_sessions(connection: Connection, now_ms: int) -> int:
     return int(connection.execute(change).rowcount)
 
 
-def _fail_subtasks(connection: Connection) -> int:
+def _fail_subtasks(connection: sa.Connection) -> int:
     """Mark running subtasks of ended sessions as failed."""
     ended = sa.select(sessions.c.id, sessions.c.ended_ms).where(
         sessions.c.ended_ms.is_not(None),
@@ -132,7 +134,7 @@ def _fail_subtasks(connection: Connection) -> int:
     return sum(work.close_session(connection, name, ended_ms) for name, ended_ms in found)
 
 
-def _old_contexts(connection: Connection, before_ms: int) -> int:
+def _old_contexts(connection: sa.Connection, before_ms: int) -> int:
     """Delete old contexts; the newest snapshot of a session stays, however old."""
     table, newer = agent_contexts.c, agent_contexts.alias("newer")
     same = (newer.c.session_id == table.session_id) & (newer.c.agent_type == SNAPSHOT)
@@ -141,7 +143,7 @@ def _old_contexts(connection: Connection, before_ms: int) -> int:
     return _delete(connection, agent_contexts, old & ((table.agent_type != SNAPSHOT) | later))
 
 
-def _thin_snapshots(connection: Connection, before_ms: int) -> int:
+def _thin_snapshots(connection: sa.Connection, before_ms: int) -> int:
     """Leave the newest snapshot of each day and session."""
     table = agent_contexts.c
     day = (table.session_id, table.updated_ms // DAY_MS)

@@ -32,8 +32,7 @@ def new() -> str:
 
 
 def in_order(now_ms: int) -> str:
-    """As `new`, but ids of one process sort in the order they were made, within a millisecond
-    too."""
+    """As `new`, but ids of one process sort in the order they were made."""
     order = next(_ORDER) & 0xFFFF_FFFF
     high = (now_ms & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | order >> 20
     # not `secrets`: a system call, for which a busy server's threads take turns; 50 µs
@@ -73,8 +72,7 @@ def subtask_of_call(session_id: str, tool_use_id: str) -> str:
 
 
 def action_id(session_id: str, tool_use_id: str) -> str:
-    """Make the same id for a call in the spool, which simplifies odd ids, and in the transcript,
-    which does not."""
+    """Make the same id in the spool, which simplifies odd ids, and in the transcript."""
     return make_id("action", session_id, ident(tool_use_id))
 
 

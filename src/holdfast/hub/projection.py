@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
@@ -48,8 +47,7 @@ def refresh(
     session_ids: Collection[str] = (),
     now_ms: int | None = None,
 ) -> int:
-    """Write the projections of these projects and sessions, or of all; return how many were
-    written."""
+    """Write the projections of these projects and sessions, or of all; return their number."""
     now_ms = row_times.now_ms() if now_ms is None else now_ms
     wanted = live(now_ms, () if project_ids else session_ids)
     if project_ids:
@@ -68,7 +66,7 @@ def refresh(
     return written
 
 
-def _sessions_of(connection: Connection, project_ids: Collection[str]) -> set[str]:
+def _sessions_of(connection: sa.Connection, project_ids: Collection[str]) -> set[str]:
     query = sa.select(sessions.c.id).where(sessions.c.project_id.in_(list(project_ids)))
     return set(connection.execute(query).scalars())
 
@@ -85,7 +83,7 @@ def follow(store: Store, after: int) -> int:
     return last
 
 
-def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | None], set[str]]:
+def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str | None], set[str]]:
     last = newest_id(connection)
     if last == after:
         return last, set(), set()
@@ -99,13 +97,12 @@ def _changed_since(connection: Connection, after: int) -> tuple[int, set[str | N
 
 
 def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return (main window's folder, session) of recently active sessions that have not ended: of
-    these, or of all."""
+    """Return (main window's folder, session) of live sessions: of these, or of all."""
     found = sessions_called(now_ms, session_ids) if session_ids else listeners(now_ms)
     return [(one.folder, one.name) for one in found if not one.is_agent]
 
 
-def build_projection(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
+def build_projection(connection: sa.Connection, session_id: str, now_ms: int) -> dict[str, Any]:
     """Return the content of the file; empty for a session the store does not know."""
     session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
     if session is None or session["project_id"] is None:
@@ -136,8 +133,7 @@ def build_projection(connection: Connection, session_id: str, now_ms: int) -> di
 
 
 def shown(found: list[Row], most: int = WORDS) -> list[Row]:
-    """Return rows as the API names them: texts cut and without secrets, times as text, and without
-    what is long or only for a search."""
+    """Return rows as the API names them, cut, clean, and without what is only for a search."""
     kept = ({name: row[name] for name in row if name not in _LEFT} for row in found)
     return [clean_value(with_public_times(row), most) for row in kept]
 
@@ -160,21 +156,21 @@ def _hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Ro
     return {**found, "earlier_subtasks": earlier} if earlier else found
 
 
-def _newest(connection: Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
+def _newest(connection: sa.Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
     """Return the newest rows, newest last."""
     query = sa.select(table).where(where)
     query = query.order_by(table.c.created_ms.desc(), table.c.id.desc()).limit(most)
     return rows(connection, query)[::-1]
 
 
-def _tasks(connection: Connection, request_id: str) -> list[Row]:
+def _tasks(connection: sa.Connection, request_id: str) -> list[Row]:
     query = sa.select(tasks).where(tasks.c.request_id == request_id)
     return rows(
         connection, query.order_by(tasks.c.wave_number, tasks.c.created_ms).limit(MOST_TASKS)
     )
 
 
-def _subtasks(connection: Connection, session_id: str) -> list[Row]:
+def _subtasks(connection: sa.Connection, session_id: str) -> list[Row]:
     """Return open subtasks first, then the newest."""
     over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
     query = sa.select(subtasks).where(subtasks.c.session_id == session_id)
@@ -182,14 +178,14 @@ def _subtasks(connection: Connection, session_id: str) -> list[Row]:
     return rows(connection, query.limit(MOST_SUBTASKS))
 
 
-def _agents(connection: Connection, session_id: str) -> list[Row]:
+def _agents(connection: sa.Connection, session_id: str) -> list[Row]:
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type != SNAPSHOT)
     query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc())
     return rows(connection, query.limit(MOST_AGENTS))
 
 
-def _open_subtasks(connection: Connection, session: Row, now_ms: int) -> list[Row]:
+def _open_subtasks(connection: sa.Connection, session: Row, now_ms: int) -> list[Row]:
     """List open work of agents in other live sessions of this project."""
     table = sessions.c
     others = sa.select(table.id).where(

@@ -54,8 +54,7 @@ def text(found: Mapping[str, Any], name: str) -> str:
 
 
 def subtasks(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return this session's subtasks: those of the current request, and open ones of earlier
-    requests."""
+    """Return this session's subtasks of the current request, and open ones of earlier ones."""
     tree = found.get("hierarchy")
     if not isinstance(tree, dict):
         return []

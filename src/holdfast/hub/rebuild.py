@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
@@ -52,8 +51,7 @@ class Rebuilt:
 
 
 def rebuild(address: str = "") -> Rebuilt:
-    """Rebuild the database. A damaged SQLite file is set aside and reported; a sound database
-    keeps what people wrote."""
+    """Rebuild the database; a damaged SQLite file is set aside, what people wrote stays."""
     address = address or default_url()
     old = set_aside_if_damaged(address)
     return _fill(address, old)
@@ -80,7 +78,7 @@ def _fill(address: str, old: Path | None) -> Rebuilt:
     return Rebuilt(shown_url(store.engine.url), str(old or ""), saved, synced)
 
 
-def _finish(connection: Connection, damaged: bool) -> None:
+def _finish(connection: sa.Connection, damaged: bool) -> None:
     """Sum up the calls of each session again, whichever way its actions came."""
     for session_id in connection.scalars(sa.select(sessions.c.id)).all() if damaged else ():
         update(connection, sessions, session_id, sums(connection, session_id))
@@ -101,7 +99,7 @@ def forget(store: Store, sources: Iterable[str]) -> None:
         store.write(partial(_forget, sources=own, session_id=session_id))
 
 
-def _forget(connection: Connection, sources: Sequence[str], session_id: str) -> None:
+def _forget(connection: sa.Connection, sources: Sequence[str], session_id: str) -> None:
     """Hold the lock of each source: a process that ingests one has finished, or starts over."""
     for source in sorted(sources):
         lock_source(connection, source)
@@ -144,7 +142,7 @@ def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
     return sa.func.substr(table.c.id, 15, 1) == str(REPORTED_VERSION)
 
 
-def sums(connection: Connection, session_id: str) -> dict[str, int]:
+def sums(connection: sa.Connection, session_id: str) -> dict[str, int]:
     """Count a session's totals."""
     worked = sa.case((actions.c.exit_code == 0, 1), else_=0)
     took = actions.c.duration_ms

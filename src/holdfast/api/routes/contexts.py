@@ -41,8 +41,7 @@ class ActiveTask(BaseModel):
 
 
 class AgentState(BaseModel):
-    """The state of one agent. Further fields, such as the `role_context` of a listed context,
-    are stored too."""
+    """The state of one agent. Further fields, such as `role_context`, are stored too."""
 
     model_config = ConfigDict(extra="allow")
     agent_id: fields.Text
@@ -163,8 +162,7 @@ def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, An
 
 
 def _compose(work: Row, max_tokens: int | None, kind: str | None, agent_id: str) -> Brief:
-    """In the size the client asks for, else the one that the user set; empty if nothing is
-    known."""
+    """In the size asked for, else the one of the settings; empty if nothing is known."""
     most = settings_load.load().whole("brief_tokens") if max_tokens is None else max_tokens
     brief = compose_rows(work, most, agent_type=kind or "", reader=agent_id)
     return brief if brief.lines else msgspec.structs.replace(brief, text="")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -33,7 +34,7 @@ from holdfast.hub.errors import Refused, StoreError
 from holdfast.hub.ingest import records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch
 from holdfast.hub.store import tables
-from holdfast.hub.store.events import EventFilter, EventsSince, list_since, newest_id
+from holdfast.hub.store.events import EventFilter, list_since, newest_id
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import audit
 from holdfast.redact import are_clean, redact, redact_named_values
@@ -136,25 +137,20 @@ class _Stream(StreamingResponse):
             await asyncio.sleep(self._hub.pause_seconds)
 
     async def _news(self) -> AsyncIterator[bytes]:
-        """Read events, close the connection, then send: nothing is held open while a reader is
-        slow."""
+        """Read events, then send: nothing is held open while a reader is slow."""
         more = True
         while more and not self._hub.stopping:
-            events, found = await self._hub.read_once((self._after, self._wanted), self._read)
-            if events:
-                yield events
+            look = partial(list_since, after=self._after, wanted=self._wanted, limit=READ_AT_ONCE)
+            found = await self._db.read(look)
+            if found.missed:
+                yield b"event: missed\ndata: {}\n\n"
+            if found.rows:
+                yield b"".join(format_event(row) for row in found.rows)
             self._after, more = found.last, found.more
-
-    async def _read(self) -> tuple[bytes, EventsSince]:
-        after, wanted = self._after, self._wanted
-        found = await self._db.read(lambda c: list_since(c, after, wanted, READ_AT_ONCE))
-        missed = b"event: missed\ndata: {}\n\n" if found.missed else b""
-        return missed + b"".join(format_event(row) for row in found.rows), found
 
 
 def format_event(row: Row) -> bytes:
-    """Format one event for the stream: JSON has no line ends, and a kind may not have any
-    either."""
+    """Format one event for the stream. A kind may have no line ends."""
     kind = " ".join(str(row["kind"]).split())
     data = msgspec.json.encode(EventRow.of(row))
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (row["id"], kind.encode(), data)

@@ -17,7 +17,6 @@ from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.database import Db
-from holdfast.api.gate import NO_TOKEN
 from holdfast.api.login import GOOD_SECONDS, Tickets, link
 from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import read_files
@@ -269,7 +268,7 @@ async def login(body: LoginTicket, request: Request) -> Response:
     if tickets.token is None:
         return respond({"token": ""})
     if not tickets.take(body.ticket):
-        return respond({"error": NOT_GOOD}, NO_TOKEN.status)
+        return respond({"error": NOT_GOOD}, 401)
     return respond({"token": tickets.current_token()})
 
 

@@ -132,8 +132,7 @@ ProjectView = answer(
 
 @router.reads("/api/projects/{project_id}", ProjectView)
 def get_project(connection: Connection, project_id: fields.IdPath) -> Row:
-    """The project with its figures and its last 50 requests, which are both inside it and beside
-    it."""
+    """The project with its figures and its last 50 requests, inside it and beside it."""
     row, figures = projects.figures(connection, str(project_id))
     last = RequestRow.of_each(work.latest_requests(connection, 50, project_id=row["id"]))
     whole = {**ProjectRow.of(row), "requests": last}
@@ -218,8 +217,7 @@ Closed = answer("SubtasksClosed", "closed:int session_id:str")
 
 @router.writes("POST", "/api/subtasks/close-session", Closed)
 def close_session(connection: Connection, body: SessionSubtasks) -> Row:
-    """Mark running, paused and blocked subtasks of this session as failed, because the session
-    ended."""
+    """Mark the unfinished subtasks of this session as failed, because the session ended."""
     closed = work.close_session(connection, body.session_id, row_times.now_ms())
     return {"closed": closed, "session_id": body.session_id}
 

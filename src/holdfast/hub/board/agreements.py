@@ -7,20 +7,22 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids, row_times
 from holdfast.hub.errors import AlreadyThere, Refused
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, remove, rows, upsert
-from holdfast.hub.store.tables import (
-    agent_contexts,
-    blockings,
-    claims,
-    sessions,
-    subtasks,
-    windows,
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    first,
+    matching,
+    put_and_get,
+    remove,
+    rows,
+    upsert,
 )
+from holdfast.hub.store.tables import agent_contexts, blockings, claims, sessions, subtasks, windows
 from holdfast.hub.tree import projects
 
 USUAL_TTL_SECONDS = 3_600
@@ -29,7 +31,7 @@ TOLD = ("work", "agent_id", "expires_ms")
 
 
 def take_claim(
-    connection: Connection,
+    connection: sa.Connection,
     project_id: str,
     work: str,
     agent_id: str,
@@ -62,7 +64,7 @@ def take_claim(
 
 
 def release_claim(
-    connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int
+    connection: sa.Connection, project_id: str, work: str, agent_id: str, now_ms: int
 ) -> Row:
     """Release a claim. Only the agent that has it may do so."""
     held = _holder(connection, project_id, work)
@@ -74,7 +76,7 @@ def release_claim(
 
 
 def list_claims(
-    connection: Connection, limit: int, offset: int, now_ms: int, **of: str | None
+    connection: sa.Connection, limit: int, offset: int, now_ms: int, **of: str | None
 ) -> Page:
     """List claims that have not expired, soonest to expire first."""
     query = sa.select(claims).where(claims.c.expires_ms > now_ms, *matching(claims, **of))
@@ -82,7 +84,7 @@ def list_claims(
     return fetch_page(connection, query.order_by(*order), limit, offset)
 
 
-def _holder(connection: Connection, project_id: str, work: str) -> Row | None:
+def _holder(connection: sa.Connection, project_id: str, work: str) -> Row | None:
     mine = matching(claims, project_id=project_id, work=work)
     return first(connection, sa.select(claims).where(*mine))
 
@@ -98,26 +100,24 @@ PAIR = ("blocked_by", "blocked_agent")
 _OLDEST_FIRST = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
 
 
-def add_wait(connection: Connection, given: Row, now_ms: int) -> Row:
+def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Add a wait. There is one per pair of agents; adding it again changes the reason."""
     if given["blocked_by"] == given["blocked_agent"]:
         raise Refused("An agent cannot block itself", "blocked_agent")
     row = {"id": ids.new(), "reason": None, "created_ms": now_ms, **given}
     changes = {"reason": given.get("reason", blockings.c.reason)}
-    put_in = upsert(connection, blockings, PAIR, row, changes)
-    kept = dict(connection.execute(put_in.returning(blockings)).mappings().one())
+    kept = put_and_get(connection, blockings, PAIR, row, changes)
     events.tell(connection, "blocking.added", kept, *PAIR)
     return kept
 
 
-def find_waits(connection: Connection, **agents: str) -> list[Row]:
+def find_waits(connection: sa.Connection, **agents: str) -> list[Row]:
     """Return the waits of these agents, the longest first."""
     return rows(connection, _OLDEST_FIRST.where(*matching(blockings, **agents)))
 
 
-def list_waits(connection: Connection, project_id: str | None = None) -> list[Row]:
-    """List all waiting agents, the longest wait first. With a project, a wait is listed if one
-    of the two agents works on it."""
+def list_waits(connection: sa.Connection, project_id: str | None = None) -> list[Row]:
+    """List waits, the longest first; with a project, those of which one agent works on it."""
     query = _OLDEST_FIRST
     if project_id is not None:
         here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
@@ -133,7 +133,7 @@ def list_waits(connection: Connection, project_id: str | None = None) -> list[Ro
     return rows(connection, query.limit(MOST_WAITS))
 
 
-def remove_wait(connection: Connection, **which: str) -> Row:
+def remove_wait(connection: sa.Connection, **which: str) -> Row:
     """End a wait, by its id or by its two agents."""
     gone = remove(connection, blockings, **which)
     events.tell(connection, "blocking.removed", gone, *PAIR)

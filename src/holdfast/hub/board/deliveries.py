@@ -12,17 +12,17 @@ process that inserts the row delivers the message; if two try at once, only one 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids
 from holdfast.hub.board.local_agents import NOT_TO_AGENTS
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, insert_into, rows
+from holdfast.hub.store.rows import Row, insert_into, matching, rows
 from holdfast.hub.store.tables import (
     agent_contexts,
     deliveries,
@@ -41,8 +41,7 @@ Time: TypeAlias = int | sa.BindParameter[int]
 
 
 def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
-    """Build the condition on messages that this agent gets; without `project_id`, of all
-    projects on which the agent is known."""
+    """Build the condition on messages that this agent gets; by default of all its projects."""
     place = messages.c.project_id
     here = _is_in_known_project(agent_id) if project_id is None else place == project_id
     to_all = sa.and_(
@@ -98,9 +97,8 @@ class DeliveryInbox:
         return [row["id"] for row in self.rows if not row["already_read"]]
 
 
-def look(connection: Connection, ask: Ask) -> DeliveryInbox:
-    """Return the messages without marking any. If the limit cuts the list, unread ones come
-    first."""
+def look(connection: sa.Connection, ask: Ask) -> DeliveryInbox:
+    """Return the messages without marking any; unread ones are first where the limit cuts."""
     given = deliveries.alias("given")
     mine = (given.c.message_id == messages.c.id) & (given.c.agent_id == ask.agent_id)
     was_read = sa.case((given.c.message_id.is_(None), 0), else_=1)
@@ -116,42 +114,34 @@ def look(connection: Connection, ask: Ask) -> DeliveryInbox:
     return DeliveryInbox(found, _unread(connection, ask))
 
 
-def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:
+def mark(connection: sa.Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:
     """Mark messages as read. One that another process delivered first counts as read too."""
     clean_text.check_names(agent_id=ask.agent_id)
-    mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
-    _announce(connection, "message.read", ask.agent_id, sorted(mine))
+    mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, ask.now_ms, state=READ))
     found = [{**row, "already_read": row["id"] not in mine} for row in inbox.rows]
     return DeliveryInbox(found, max(0, inbox.unread_remaining - len(inbox.unread_ids)))
 
 
 def pending(
-    connection: Connection,
+    connection: sa.Connection,
     agent_id: str,
     project_id: str | None,
     now_ms: int,
-    limit: int = MOST_PENDING,
     *,
-    broadcasts: bool = True,
-    but_topics: Collection[str] = (),
+    is_subagent: bool = False,
 ) -> list[Row]:
     """Return the messages a hook has to print for this agent: neither claimed nor read, oldest
-    first.
-
-    Messages the agent must not get are left out before the limit is applied: without `broadcasts`
-    those to everybody, and those with a topic in `but_topics`.
-    """
+    first. A subagent gets what is for everybody through its parent, and nothing of its window."""
     is_recipient = hears(agent_id, project_id, now_ms)
     query = sa.select(messages).where(is_recipient, is_undelivered(agent_id))
-    if not broadcasts:
-        query = query.where(messages.c.to_agent.is_not(None))
-    if but_topics:
-        query = query.where(messages.c.topic.not_in(but_topics))
-    return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
+    if is_subagent:
+        is_direct = messages.c.to_agent.is_not(None)
+        query = query.where(is_direct, messages.c.topic.not_in(NOT_TO_AGENTS))
+    return rows(connection, query.order_by(*_ORDER[1:]).limit(MOST_PENDING))
 
 
 def exchange(
-    connection: Connection, window: Mapping[str, Any], now_ms: int
+    connection: sa.Connection, window: Mapping[str, Any], now_ms: int
 ) -> tuple[list[Row], list[str]]:
     """For one window of another machine, note what was said and confirmed there, and return the
     messages that it has not got, and which of those it has were read elsewhere.
@@ -165,102 +155,74 @@ def exchange(
     confirm(connection, window["confirmed"], agent_id, now_ms)
     if not window["listens"]:
         return [], []
-    found = pending(
-        connection,
-        agent_id,
-        ids.project_id(path) if path else None,
-        now_ms,
-        broadcasts=window["hears_all"],
-        but_topics=() if window["hears_all"] else NOT_TO_AGENTS,
-    )
-    given = sa.select(deliveries.c.message_id).where(
-        deliveries.c.agent_id == agent_id, deliveries.c.message_id.in_(waiting)
-    )
-    had = list(connection.scalars(given)) if waiting else []
+    whose = agent_id, ids.project_id(path) if path else None, now_ms
+    found = pending(connection, *whose, is_subagent=not window["hears_all"])
+    given = sa.select(deliveries.c.message_id).where(*matching(deliveries, agent_id=agent_id))
+    had = list(connection.scalars(given.where(deliveries.c.message_id.in_(waiting))))
     return [row for row in found if row["id"] not in waiting], had
 
 
-def claim(
-    connection: Connection, message_ids: Sequence[str], agent_id: str, now_ms: int
-) -> list[str]:
-    """Claim messages and return the ids this caller may print; another caller has claimed the
-    rest."""
-    mine = _hand_over(connection, message_ids, agent_id, CLAIMED, now_ms)
-    _announce(connection, "message.claimed", agent_id, mine)
-    return mine
-
-
-def confirm(
-    connection: Connection, message_ids: Sequence[str], agent_id: str, now_ms: int
-) -> list[str]:
-    """Mark messages as read after they were seen to reach the agent, whether claimed before or
-    not."""
-    done = _hand_over(connection, message_ids, agent_id, READ, now_ms, confirms=True)
-    _announce(connection, "message.read", agent_id, done)
-    return done
-
-
 def _hand_over(
-    connection: Connection,
+    connection: sa.Connection,
     message_ids: Sequence[str],
     agent_id: str,
-    state: str,
     now_ms: int,
     *,
+    state: str,
     confirms: bool = False,
 ) -> list[str]:
-    """Write the rows in one statement, in the order of ids, so that two of them never wait for
-    each other."""
+    """Write and announce the rows, and return the ids of those that were written. One statement, in
+    the order of ids, so that two of them never wait for each other."""
     if not message_ids:
         return []
-    to_all = messages.c.to_agent.is_(None)
+    to_me = messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
     given = sa.select(messages.c.id, *map(sa.literal, (agent_id, state, now_ms)))
-    given = given.where(messages.c.id.in_(message_ids), to_all | (messages.c.to_agent == agent_id))
+    given = given.where(messages.c.id.in_(message_ids), to_me).order_by(messages.c.id)
     if not confirms:
         given = given.where(messages.c.expires_ms > now_ms)
     made = insert_into(connection.dialect.name, deliveries).from_select(
-        ["message_id", "agent_id", "state", "at_ms"], given.order_by(messages.c.id)
+        ["message_id", "agent_id", "state", "at_ms"], given
     )
     key = ["message_id", "agent_id"]
     if confirms:
         made = made.on_conflict_do_update(
             index_elements=key,
-            set_={"state": made.excluded.state, "at_ms": made.excluded.at_ms},
+            set_={name: made.excluded[name] for name in ("state", "at_ms")},
             where=deliveries.c.state == CLAIMED,
         )
     else:
         made = made.on_conflict_do_nothing(index_elements=key)
     got = set(connection.scalars(made.returning(deliveries.c.message_id)))
-    return [id_ for id_ in message_ids if id_ in got]
+    written = [id_ for id_ in message_ids if id_ in got]
+    if written:
+        kind = "message.read" if state == READ else "message.claimed"
+        events.announce(connection, kind, {"agent_id": agent_id, "message_ids": written})
+    return written
 
 
-def _filters(ask: Ask) -> list[sa.ColumnElement[bool]]:
-    narrower: list[sa.ColumnElement[bool]] = []
+# Claim messages: the caller may print those that are returned; others have claimed the rest.
+claim = partial(_hand_over, state=CLAIMED)
+# Mark messages as read after they were seen to reach the agent, whether claimed before or not.
+confirm = partial(_hand_over, state=READ, confirms=True)
+
+
+def _filters(ask: Ask) -> list[Condition]:
+    narrower = matching(messages, topic=ask.topic)
     if ask.since_ms is not None:
         narrower.append(messages.c.created_ms > ask.since_ms)
-    if ask.topic is not None:
-        narrower.append(messages.c.topic == ask.topic)
-    if not ask.broadcasts:
-        narrower.append(messages.c.to_agent.is_not(None))
-    return narrower
+    return narrower if ask.broadcasts else [*narrower, messages.c.to_agent.is_not(None)]
 
 
-def _unread(connection: Connection, ask: Ask) -> int:
+def _unread(connection: sa.Connection, ask: Ask) -> int:
     is_recipient = hears(ask.agent_id, ask.project_id, ask.now_ms)
     counted = sa.select(sa.func.count()).select_from(messages)
     return connection.scalar(counted.where(is_recipient, is_undelivered(ask.agent_id))) or 0
 
 
-def is_undelivered(agent_id: Name) -> sa.ColumnElement[bool]:
+def is_undelivered(agent_id: Name) -> Condition:
     """Build the condition on messages that this agent has neither claimed nor read yet."""
     given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
     return ~sa.exists().where(given)
-
-
-def _announce(connection: Connection, kind: str, agent_id: str, message_ids: Sequence[str]) -> None:
-    if message_ids:
-        body = {"agent_id": agent_id, "message_ids": list(message_ids)}
-        events.announce(connection, kind, body)
 
 
 _ORDER = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)

@@ -46,11 +46,6 @@ class Listener:
     def project_id(self) -> str:
         return ids.project_id(self.project)
 
-    @property
-    def withheld_topics(self) -> Collection[str]:
-        """Return the topics that this listener does not get."""
-        return NOT_TO_AGENTS if self.is_agent else ()
-
 
 def has_windows() -> bool:
     """Return whether this machine has ever had a session; a team server has none. Takes 10 µs."""
@@ -62,8 +57,7 @@ def has_windows() -> bool:
 
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
-    """List windows of sessions that have not ended and reported within a day; all, or those of
-    one name."""
+    """List windows of live sessions that reported within a day; all, or those of one name."""
     return _live(_windows_named(name) if name else states.all_windows(now_ms - LISTENS_MS), now_ms)
 
 
@@ -82,8 +76,7 @@ def _live(windows: list[tuple[str, State]], now_ms: int) -> list[Listener]:
 
 
 def resolve_address(now_ms: int, name: str) -> tuple[str, list[Listener]]:
-    """Return the name to send to and the listeners of this machine that get the message. The start
-    of an id is completed."""
+    """Complete the start of an id; return the name and its listeners on this machine."""
     exact = listeners(now_ms, name)
     if exact or len(name) < LEAST_START:
         return name, exact

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids
 from holdfast.hub.errors import Refused
@@ -23,25 +22,17 @@ from holdfast.hub.store.rows import (
     find_page,
     matching,
     newest_first,
+    put_and_get,
     remove,
-    upsert,
 )
 from holdfast.hub.store.tables import deliveries, messages, subscriptions
 from holdfast.hub.tree import projects
 from holdfast.settings import load as settings
 
 BUILT_IN_TOPICS: Final = (
-    "task.created",
-    "task.completed",
-    "task.failed",
-    "context.request",
-    "context.response",
-    "alert.blocking",
-    "agent.heartbeat",
-    "agent.started",
-    "agent.completed",
-    "workflow.progress",
-    "checkpoint_trigger",
+    *("task.created", "task.completed", "task.failed", "context.request", "context.response"),
+    *("alert.blocking", "agent.heartbeat", "agent.started", "agent.completed"),
+    *("workflow.progress", "checkpoint_trigger"),
 )
 
 
@@ -93,11 +84,9 @@ def draft(
     }
 
 
-def post(connection: Connection, row: Row) -> None:
+def post(connection: sa.Connection, row: Row) -> None:
     """Post a message. Its project, if it has one, must exist."""
-    clean_text.check_names(
-        from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"]
-    )
+    clean_text.check_names(**{name: row[name] for name in ("from_agent", "to_agent", "topic")})
     if row["project_id"] is not None:
         projects.get(connection, row["project_id"])
     connection.execute(sa.insert(messages), row)
@@ -105,7 +94,7 @@ def post(connection: Connection, row: Row) -> None:
     events.tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])
 
 
-def post_once(connection: Connection, row: Row) -> bool:
+def post_once(connection: sa.Connection, row: Row) -> bool:
     """Post a message whose id is made from its content; return False if it was posted before."""
     there = sa.select(messages.c.id).where(messages.c.id == row["id"])
     if connection.scalar(there) is not None:
@@ -114,40 +103,28 @@ def post_once(connection: Connection, row: Row) -> bool:
     return True
 
 
-def list_page(
-    connection: Connection,
-    limit: int,
-    offset: int,
-    project_id: str | None = None,
-    without_topic: str | None = None,
-) -> Page:
-    """List messages, newest first, with the agents that have read each. Expired ones are listed
-    until cleanup removes them."""
-    wanted = _listed(project_id, without_topic)
-    query = sa.select(messages).where(*wanted).order_by(*newest_first(messages))
+def list_page(connection: sa.Connection, limit: int, offset: int, *which: str | None) -> Page:
+    """List messages, newest first, with the agents that have read each, and those it was printed
+    for without a sign that it arrived. Expired ones are listed until cleanup removes them."""
+    query = sa.select(messages).where(*_listed(*which)).order_by(*newest_first(messages))
     page = fetch_page(connection, query, limit, offset)
-    had = _had(connection, [row["id"] for row in page.rows])
+    table, message_ids = deliveries.c, [row["id"] for row in page.rows]
+    given = sa.select(table.message_id, table.state, table.agent_id)
+    given = given.where(table.message_id.in_(message_ids)).order_by(table.at_ms, table.agent_id)
+    had: dict[tuple[str, str], list[str]] = {}
+    for message_id, state, agent_id in connection.execute(given):
+        had.setdefault((message_id, state), []).append(agent_id)
     for row in page.rows:
         row["read_by"] = had.get((row["id"], "read"), [])
         row["said_to"] = had.get((row["id"], "claimed"), [])
     return page
 
 
-def _listed(project_id: str | None, without_topic: str | None) -> list[sa.ColumnElement[bool]]:
+def _listed(
+    project_id: str | None = None, without_topic: str | None = None
+) -> list[sa.ColumnElement[bool]]:
     mine = matching(messages, project_id=project_id)
     return mine if without_topic is None else [*mine, messages.c.topic != without_topic]
-
-
-def _had(connection: Connection, message_ids: list[str]) -> dict[tuple[str, str], list[str]]:
-    """Return, by message and state, the agents that read it and those it was printed for without
-    a sign that it arrived."""
-    table = deliveries.c
-    given = sa.select(table.message_id, table.state, table.agent_id)
-    given = given.where(table.message_id.in_(message_ids)).order_by(table.at_ms, table.agent_id)
-    found: dict[tuple[str, str], list[str]] = {}
-    for message_id, state, agent_id in connection.execute(given):
-        found.setdefault((message_id, state), []).append(agent_id)
-    return found
 
 
 STATES = ("waiting", "said", "confirmed", "expired")
@@ -162,41 +139,33 @@ def state_of(row: Row, now_ms: int) -> str:
     return "expired" if row["expires_ms"] <= now_ms else "waiting"
 
 
-def states(
-    connection: Connection,
-    now_ms: int,
-    project_id: str | None = None,
-    without_topic: str | None = None,
-) -> dict[str, int]:
+def states(connection: sa.Connection, now_ms: int, *which: str | None) -> dict[str, int]:
     """Count the messages in each state; removed ones are not counted."""
-    reached = (
-        sa.select(sa.func.max(sa.case((deliveries.c.state == "read", 2), else_=1)))
-        .where(deliveries.c.message_id == messages.c.id)
-        .scalar_subquery()
-    )
+    reached = sa.select(sa.func.max(sa.case((deliveries.c.state == "read", 2), else_=1)))
+    reached = reached.where(deliveries.c.message_id == messages.c.id)
     gone = sa.case((messages.c.expires_ms <= now_ms, 3), else_=0)
-    stage = sa.func.coalesce(reached, gone).label("stage")
-    query = sa.select(stage, sa.func.count()).group_by(stage)
-    query = query.where(*_listed(project_id, without_topic))
+    stage = sa.func.coalesce(reached.scalar_subquery(), gone).label("stage")
+    query = sa.select(stage, sa.func.count()).group_by(stage).where(*_listed(*which))
     counted = {int(found): int(n) for found, n in connection.execute(query)}
     return {name: counted.get(n, 0) for n, name in enumerate(STATES)}
 
 
-def subscribe(connection: Connection, given: Row, now_ms: int) -> Row:
+PAIR = ("agent_id", "topic")
+
+
+def subscribe(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Subscribe an agent to a topic. Subscribing again changes the given fields."""
-    times = {"created_ms": now_ms, "updated_ms": now_ms}
-    row = {"id": ids.new(), "callback_url": None, **given, **times}
     changes = {**given, "updated_ms": now_ms}
-    put_in = upsert(connection, subscriptions, ["agent_id", "topic"], row, changes)
-    kept = dict(connection.execute(put_in.returning(subscriptions)).mappings().one())
-    events.tell(connection, "subscription.added", kept, "agent_id", "topic")
+    row = {"id": ids.new(), "callback_url": None, "created_ms": now_ms, **changes}
+    kept = put_and_get(connection, subscriptions, PAIR, row, changes)
+    events.tell(connection, "subscription.added", kept, *PAIR)
     return kept
 
 
-def unsubscribe(connection: Connection, **which: str) -> Row:
+def unsubscribe(connection: sa.Connection, **which: str) -> Row:
     """End a subscription, by its id or by its agent and topic."""
     gone = remove(connection, subscriptions, **which)
-    events.tell(connection, "subscription.removed", gone, "agent_id", "topic")
+    events.tell(connection, "subscription.removed", gone, *PAIR)
     return gone
 
 

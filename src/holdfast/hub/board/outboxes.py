@@ -10,7 +10,6 @@ each row is inserted by one statement.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 from sqlalchemy.engine import Connection
 
@@ -28,8 +27,7 @@ from holdfast.wire.errors import HoldfastError
 
 
 def post(store: Store, row: Row) -> None:
-    """Post a message and hand it out. What cannot be handed out now, the watcher hands out
-    later."""
+    """Post a message and hand it out; what cannot be handed out now, the watcher does later."""
     store.write(lambda c: messages.post(c, row))
     hand_out_posted(store, [row])
 
@@ -40,15 +38,12 @@ def delivery_words(row: Row, whom: Sequence[Listener]) -> str:
         return "delivered by each session's next hook"
     if not whom:
         return "no agent at work on this machine has that name: it waits until one reads it"
-    is_agent = whom[0].is_agent
-    return (
-        "delivered when the subagent ends" if is_agent else "delivered by the session's next hook"
-    )
+    when = "when the subagent ends" if whom[0].is_agent else "by the session's next hook"
+    return f"delivered {when}"
 
 
 def hand_out_posted(store: Store, posted: Sequence[Row]) -> None:
-    """Hand out messages that were just posted; if that fails, they stay posted. A listener gets
-    everything that waits for it."""
+    """Hand out messages that were just posted; if that fails, they stay posted."""
     try:
         hand_out(store, row_times.now_ms(), posted)
     except (HoldfastError, OSError) as error:
@@ -56,12 +51,10 @@ def hand_out_posted(store: Store, posted: Sequence[Row]) -> None:
 
 
 def hand_out(store: Store, now_ms: int, posted: Sequence[Row] = ()) -> bool:
-    """Hand out everything pending, or only to the listeners of posted messages. Return True if all
-    of it is on its way: every window could be reached, and none has more waiting than an outbox
-    holds."""
-    able = [
-        one for one in listeners(now_ms) if not posted or any(_may_hear(one, row) for row in posted)
-    ]
+    """Hand out everything pending, or only to the listeners of posted messages. Return True if
+    every window could be reached, and none has more waiting than an outbox holds."""
+    found = listeners(now_ms)
+    able = [one for one in found if not posted or any(_may_hear(one, row) for row in posted)]
     return not [one for one in able if not _hand(store, one, now_ms)]
 
 
@@ -73,16 +66,8 @@ def _may_hear(one: Listener, row: Row) -> bool:
 
 def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     _settle(store, one, now_ms)  # printed messages make room for waiting ones
-    rows = store.read(
-        partial(
-            deliveries.pending,
-            agent_id=one.name,
-            project_id=one.project_id,
-            now_ms=now_ms,
-            broadcasts=not one.is_agent,  # a subagent gets them through its parent
-            but_topics=one.withheld_topics,
-        )
-    )
+    whose = one.name, one.project_id, now_ms
+    rows = store.read(lambda c: deliveries.pending(c, *whose, is_subagent=one.is_agent))
     if not rows:
         return True
     known = outbox.known_ids(one.folder)
@@ -112,7 +97,7 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
             printed = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
             over = [done for done in outbox.done_messages(one.folder) if _is_ours(done.id)]
         if printed or over:
-            store.write(partial(_note, one=one, printed=printed, over=over, now_ms=now_ms))
+            store.write(lambda c: _note(c, one.name, printed, over, now_ms))
         if over:
             with lock_state(one.folder):
                 outbox.forget_done(one.folder, over)
@@ -121,26 +106,20 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
 
 
 def _is_ours(message_id: str) -> bool:
-    """Whether the message is from this board; messages of the team server are reported to it
-    (`message_client`)."""
+    """Whether it is from this board; those of the team server are reported there."""
     return not message_id.startswith(outbox.TEAM)
 
 
 def _note(
-    connection: Connection,
-    one: Listener,
-    printed: Sequence[str],
-    over: Sequence[DoneMessage],
-    now_ms: int,
+    connection: Connection, name: str, printed: list[str], over: list[DoneMessage], now_ms: int
 ) -> None:
     confirmed = [done.id for done in over if done.state == CONFIRMED]
-    deliveries.claim(connection, printed, one.name, now_ms)
-    deliveries.confirm(connection, confirmed, one.name, now_ms)
+    deliveries.claim(connection, printed, name, now_ms)
+    deliveries.confirm(connection, confirmed, name, now_ms)
 
 
 def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:
-    """Return the inbox without messages that a hook has printed; hooks will not print what is
-    read now."""
+    """Return the inbox without messages that a hook has printed; hooks leave out the others."""
     try:
         printed = withdraw(ask.agent_id, inbox.unread_ids, ask.now_ms)
     except (WindowBusy, OSError) as error:
@@ -153,8 +132,7 @@ def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:
 
 
 def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:
-    """Withdraw messages that the agent is about to read itself, so that no hook prints them.
-    Return those that were printed already."""
+    """Withdraw messages that the agent reads itself now; return those printed already."""
     wanted, printed = set(message_ids), set[str]()
     for listener in listeners(now_ms, agent_id) if wanted else ():
         printed |= outbox.take_back(listener.folder, wanted)

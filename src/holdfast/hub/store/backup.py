@@ -15,7 +15,6 @@ from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.errors import Corrupt, NameTaken, NoBackup, NoRoom, NotEmpty
@@ -36,7 +35,7 @@ ROWS_AT_ONCE = 1000
 MAGIC = b"SQLite format 3\0"
 
 
-def keep(engine: Engine, path: Path) -> dict[str, int]:
+def keep(engine: sa.Engine, path: Path) -> dict[str, int]:
     """Write a backup, flush it, check it, then rename it. Return the rows by table."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
@@ -59,7 +58,7 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
 
 
 @contextmanager
-def opened_copy(path: Path) -> Iterator[Engine]:
+def opened_copy(path: Path) -> Iterator[sa.Engine]:
     """Open a copy of a backup, upgraded if it is older, to be restored."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "backup.db"
@@ -75,7 +74,7 @@ def opened_copy(path: Path) -> Iterator[Engine]:
             yield kept
 
 
-def restore(kept: Engine, engine: Engine, *, replace: bool = False) -> dict[str, int]:
+def restore(kept: sa.Engine, engine: sa.Engine, *, replace: bool = False) -> dict[str, int]:
     """Restore an opened backup, completely or not at all, and return the rows by table."""
     schema.ensure(engine, migrate=True)
     with snapshot(kept) as source, _writing(engine) as target:
@@ -83,7 +82,7 @@ def restore(kept: Engine, engine: Engine, *, replace: bool = False) -> dict[str,
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Engine]:
+def _opened(path: Path) -> Iterator[sa.Engine]:
     """Open a backup as a database of this version."""
     engine = open_engine(f"sqlite:///{quote(str(path))}")
     try:
@@ -98,14 +97,14 @@ def _opened(path: Path) -> Iterator[Engine]:
 
 
 @contextmanager
-def _writing(engine: Engine) -> Iterator[Connection]:
+def _writing(engine: sa.Engine) -> Iterator[sa.Connection]:
     connecting = engine.connect().execution_options(**WRITES)
     with translate_driver_errors(), connecting as connection, connection.begin():
         wait_for_locks(connection)
         yield connection
 
 
-def _restore(source: Connection, target: Connection, replace: bool) -> dict[str, int]:
+def _restore(source: sa.Connection, target: sa.Connection, replace: bool) -> dict[str, int]:
     tables = metadata.sorted_tables
     held = next((one.name for one in tables if target.execute(sa.select(one).limit(1)).first()), "")
     if held and not replace:
@@ -124,7 +123,7 @@ def _restore(source: Connection, target: Connection, replace: bool) -> dict[str,
     return rows
 
 
-def _copy(source: Connection, target: Connection) -> dict[str, int]:
+def _copy(source: sa.Connection, target: sa.Connection) -> dict[str, int]:
     """Copy every row, parents first."""
     copied: dict[str, int] = {}
     for table in metadata.sorted_tables:
@@ -149,11 +148,11 @@ def _flush(folder: Path) -> None:
 EVERY_SECONDS = 20 * 3600
 
 
-def nightly_path(engine: Engine) -> Path:
+def nightly_path(engine: sa.Engine) -> Path:
     return Path(f"{engine.url.database}.nightly")
 
 
-def copy_nightly(engine: Engine, every_seconds: float = EVERY_SECONDS) -> bool:
+def copy_nightly(engine: sa.Engine, every_seconds: float = EVERY_SECONDS) -> bool:
     """Copy a SQLite file for rows that no page of a damaged file holds, unless there is a fresh
     copy; return whether it was copied. A damaged file replaces no sound copy: then this raises."""
     target = nightly_path(engine)

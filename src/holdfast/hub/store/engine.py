@@ -166,8 +166,7 @@ def hide_password(address: str) -> str:
 
 
 def shown_url(url: URL) -> str:
-    """Render an address without its passwords: the one before the host, and those in the query
-    (`?password=`, `?sslpassword=`)."""
+    """Render an address without its passwords: before the host, and in the query."""
     options = {name: _HIDDEN if _is_secret(name) else value for name, value in url.query.items()}
     shown = url.set(query=options).render_as_string(hide_password=True)
     return shown.replace(quote(_HIDDEN), _HIDDEN)

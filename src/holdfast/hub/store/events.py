@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub.store.rows import Row, matching, rows
 from holdfast.hub.store.tables import events
@@ -22,7 +21,7 @@ _PENDING = "holdfast_events"
 
 
 def announce(
-    connection: Connection,
+    connection: sa.Connection,
     kind: str,
     body: Row | None = None,
     row: Row | None = None,
@@ -30,28 +29,31 @@ def announce(
     at_ms: int | None = None,
     **place: Any,
 ) -> None:
-    """Send an event to listeners once the transaction is committed; in the project and session of
-    the row, or in those that are given."""
+    """Send an event once the transaction is committed, in the row's place or a given one."""
     about = {name: place.get(name, (row or {}).get(name)) for name in ("project_id", "session_id")}
     at_ms = int(time.time() * 1000) if at_ms is None else at_ms
     _pending(connection).append({"kind": kind, **about, "body": body or {}, "at_ms": at_ms})
 
 
 def tell(
-    connection: Connection, kind: str, row: Row, *names: str, at_ms: int | None = None, **place: Any
+    connection: sa.Connection,
+    kind: str,
+    row: Row,
+    *names: str,
+    at_ms: int | None = None,
+    **place: Any,
 ) -> None:
     """Announce a change of a row with these columns of it."""
     announce(connection, kind, {name: row[name] for name in names}, row, at_ms=at_ms, **place)
 
 
-def clear(connection: Connection) -> None:
+def clear(connection: sa.Connection) -> None:
     """Drop the events of this transaction: nobody is told of them."""
     _pending(connection).clear()
 
 
-def write(connection: Connection) -> None:
-    """Write the events; only the commit follows. The lock, held until then, keeps a later commit
-    from getting a lower number."""
+def write(connection: sa.Connection) -> None:
+    """Write the events. A lock until the commit keeps a later one from a lower number."""
     pending = _pending(connection)
     if not pending:
         return
@@ -61,7 +63,7 @@ def write(connection: Connection) -> None:
     connection.info[_PENDING] = []
 
 
-def _pending(connection: Connection) -> list[Row]:
+def _pending(connection: sa.Connection) -> list[Row]:
     pending: list[Row] = connection.info.setdefault(_PENDING, [])
     return pending
 
@@ -75,8 +77,7 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True)
 class EventsSince:
-    """Events after a number. `last` is the number to continue from; events that the filter left out
-    are not looked at again."""
+    """Events after a number. `last` is the number to continue from, also with a filter."""
 
     rows: list[Row]
     last: int
@@ -84,11 +85,13 @@ class EventsSince:
     missed: bool = False  # events after the requested number were pruned
 
 
-def newest_id(connection: Connection) -> int:
+def newest_id(connection: sa.Connection) -> int:
     return connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
 
 
-def list_since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> EventsSince:
+def list_since(
+    connection: sa.Connection, after: int, wanted: EventFilter, limit: int
+) -> EventsSince:
     """List events after a number, oldest first. If the number is higher than any event's (it came
     from another database), list none and continue from the newest."""
     last = newest_id(connection)
@@ -102,7 +105,7 @@ def list_since(connection: Connection, after: int, wanted: EventFilter, limit: i
     return EventsSince(found, found[-1]["id"] if more else last, more, 0 < after < oldest - 1)
 
 
-def prune(connection: Connection, now_ms: int) -> int:
+def prune(connection: sa.Connection, now_ms: int) -> int:
     """Delete events that are older than one day, and the oldest of more than a fixed number."""
     newest = newest_id(connection)
     too_old = events.c.at_ms < now_ms - KEEP_MS

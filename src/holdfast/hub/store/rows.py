@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import Insert
 
 from holdfast.hub.errors import NotThere
@@ -34,7 +33,7 @@ class Page:
 
 
 def first(
-    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+    connection: sa.Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> Row | None:
     found = connection.execute(query, given)
     names, row = tuple(found.keys()), found.first()
@@ -42,13 +41,9 @@ def first(
 
 
 def rows(
-    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+    connection: sa.Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> list[Row]:
-    """Fetch all rows. `given`: the parameters of a cached query.
-
-    Building a query costs more than running it, and rows fetched together cost half of rows fetched
-    one by one.
-    """
+    """Fetch all rows together: that costs half of one by one. `given`: a cached query's values."""
     found = connection.execute(query, given)
     names = tuple(found.keys())
     return [dict(zip(names, row, strict=True)) for row in found.all()]
@@ -76,7 +71,7 @@ def noun_of(table: sa.Table) -> str:
     return table.name.removesuffix("s").replace("_", " ").capitalize()
 
 
-def get(connection: Connection, row_id: str, *, table: sa.Table) -> Row:
+def get(connection: sa.Connection, row_id: str, *, table: sa.Table) -> Row:
     """Return a row by its id; raise `NotThere` if there is none."""
     row = first(connection, sa.select(table).where(table.c.id == row_id))
     if row is None:
@@ -93,9 +88,8 @@ def newest_first(table: sa.Table) -> tuple[sa.UnaryExpression[Any], sa.UnaryExpr
     return table.c.created_ms.desc(), table.c.id.desc()
 
 
-def fetch_page(connection: Connection, query: sa.Select[Any], limit: int, offset: int) -> Page:
-    """Fetch one page of a list. Filtered rows are counted up to `MOST_COUNTED`: then total means
-    "at least this many"."""
+def fetch_page(connection: sa.Connection, query: sa.Select[Any], limit: int, offset: int) -> Page:
+    """Fetch one page of a list. Filtered rows are counted up to `MOST_COUNTED`."""
     some = query.order_by(None).with_only_columns(sa.literal(1), maintain_column_froms=True)
     if query.whereclause is not None:
         some = some.limit(MOST_COUNTED)
@@ -104,7 +98,7 @@ def fetch_page(connection: Connection, query: sa.Select[Any], limit: int, offset
 
 
 def find_page(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -118,11 +112,11 @@ def find_page(
     return fetch_page(connection, query.order_by(*(order or newest_first(table))), limit, offset)
 
 
-def count(connection: Connection, rows: sa.FromClause) -> int:
+def count(connection: sa.Connection, rows: sa.FromClause) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
 
 
-def remove(connection: Connection, table: sa.Table, **which: object) -> Row:
+def remove(connection: sa.Connection, table: sa.Table, **which: object) -> Row:
     """Delete the row with these values and return it; raise `NotThere` if there is none."""
     mine = sa.delete(table).where(*matching(table, **which))
     gone = connection.execute(mine.returning(table)).mappings().first()
@@ -132,13 +126,13 @@ def remove(connection: Connection, table: sa.Table, **which: object) -> Row:
 
 
 def update(
-    connection: Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
+    connection: sa.Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
 ) -> None:
     connection.execute(sa.update(table).where(table.c.id == row_id).values(dict(changes)))
 
 
 def upsert(
-    connection: Connection,
+    connection: sa.Connection,
     table: sa.Table,
     key: Sequence[str],
     row: Mapping[str, Any],
@@ -159,18 +153,22 @@ def upsert(
 
 
 def put(
-    connection: Connection, table: sa.Table, key: Sequence[str], row: Mapping[str, Any]
+    connection: sa.Connection, table: sa.Table, key: Sequence[str], row: Mapping[str, Any]
 ) -> None:
     """Insert a row, or replace it."""
     connection.execute(upsert(connection, table, key, row))
 
 
-def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
-    """Insert a row unless it exists; return whether it was inserted.
+def put_and_get(
+    connection: sa.Connection, table: sa.Table, key: Sequence[str], row: Row, changes: Row
+) -> Row:
+    """Insert a row, or make these changes to the one with its key; return it as it is then."""
+    statement = upsert(connection, table, key, row, changes).returning(table)
+    return dict(connection.execute(statement).mappings().one())
 
-    A conflict on any unique index counts: of two concurrent inserts, the second may hit another
-    index than the primary key.
-    """
+
+def put_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
+    """Insert a row unless one is there by any unique index; return whether it was inserted."""
     statement = insert_into(connection.dialect.name, table).on_conflict_do_nothing()
     return connection.execute(statement, dict(row)).rowcount > 0
 
@@ -190,7 +188,7 @@ def insert_into(dialect: str, table: sa.Table) -> Any:
 class RowCache:
     """`get` and `put` by id; `flush` writes what is new or changed, in two statements."""
 
-    def __init__(self, connection: Connection, table: sa.Table, ids: Iterable[str]) -> None:
+    def __init__(self, connection: sa.Connection, table: sa.Table, ids: Iterable[str]) -> None:
         self._connection, self._table = connection, table
         self._before: dict[str, Row] = {}
         self.rows: dict[str, Row] = {}
@@ -240,8 +238,7 @@ class RowCache:
         return added, changed
 
     def delete_dropped(self) -> int:
-        """Delete the stored rows that were dropped and not put back, and return their number.
-        Rows that refer to them must be flushed first."""
+        """Delete stored rows that were dropped; return their number. Flush referring rows first."""
         gone = sorted(self._before.keys() - self.rows.keys())
         for some in _chunks(gone):
             self._connection.execute(sa.delete(self._table).where(self._table.c.id.in_(some)))

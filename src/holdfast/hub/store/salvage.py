@@ -20,7 +20,6 @@ from typing import TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row, count
@@ -258,12 +257,11 @@ NOWHERE = ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is
 
 
 def save(store: Store, files: Iterable[Path]) -> dict[str, int]:
-    """Insert the rows of these files; a row of an earlier file stays. Return how many there were,
-    by table."""
+    """Insert the rows of these files; earlier files win. Return how many there were, by table."""
     return store.write(partial(_save, files=[file for file in files if file.exists()]))
 
 
-def _save(connection: Connection, files: Sequence[Path]) -> dict[str, int]:
+def _save(connection: sa.Connection, files: Sequence[Path]) -> dict[str, int]:
     connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")  # parents may be in a later file
     wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
     for file in files:
@@ -279,9 +277,8 @@ def _save(connection: Connection, files: Sequence[Path]) -> dict[str, int]:
     return {name: n for name, n in saved.items() if n}
 
 
-def _replace_lost_parents(connection: Connection, table: sa.Table, key: sa.ForeignKey) -> None:
-    """A lost project, request or task gets a placeholder; rows of any other lost parent stand
-    without one, or go."""
+def _replace_lost_parents(connection: sa.Connection, table: sa.Table, key: sa.ForeignKey) -> None:
+    """Put a placeholder for a lost project, request or task; else clear or delete the row."""
     column, parent = key.parent, key.column.table
     is_lost = column.is_not(None) & column.not_in(sa.select(parent.c.id))
     if parent in (projects, requests, tasks):

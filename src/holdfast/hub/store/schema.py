@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine
 
 from holdfast.files import lock
 from holdfast.hub.errors import Corrupt, StoreError, TooNew, TooOld
@@ -38,19 +37,19 @@ KNOWN = (*OLDER, HEAD)
 _LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 
-def version(connection: Connection) -> str:
+def version(connection: sa.Connection) -> str:
     """Return the version; empty for a new database."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return ""
     return read_version(connection)
 
 
-def read_version(connection: Connection) -> str:
+def read_version(connection: sa.Connection) -> str:
     """As `version`, for a database that has one."""
     return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or ""
 
 
-def ensure(engine: Engine, *, migrate: bool) -> str:
+def ensure(engine: sa.Engine, *, migrate: bool) -> str:
     """Upgrade the database if needed and allowed; return the version it had before."""
     with translate_driver_errors(), engine.connect() as connection:
         found = version(connection)
@@ -69,7 +68,7 @@ def refuse_newer(found: str) -> None:
         raise TooNew(f"the database is at version {found}; this Holdfast knows up to {HEAD}")
 
 
-def _upgrade_locked(engine: Engine) -> None:
+def _upgrade_locked(engine: sa.Engine) -> None:
     with engine.connect().execution_options(**WRITES) as connection, connection.begin():
         wait_for_locks(connection)
         if connection.dialect.name == "postgresql":
@@ -80,7 +79,7 @@ def _upgrade_locked(engine: Engine) -> None:
             upgrade(connection)
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade(connection: sa.Connection) -> None:
     """Upgrade inside the caller's transaction."""
     from alembic import command
     from alembic.config import Config
@@ -116,7 +115,7 @@ def check_at(address: str) -> list[Finding]:
         engine.dispose()
 
 
-def check(engine: Engine) -> list[Finding]:
+def check(engine: sa.Engine) -> list[Finding]:
     """Check a database. An error is a finding too, and ends the check."""
     findings: list[Finding] = []
     try:
@@ -128,7 +127,7 @@ def check(engine: Engine) -> list[Finding]:
     return findings
 
 
-def check_integrity(engine: Engine) -> None:
+def check_integrity(engine: sa.Engine) -> None:
     """Run the quick integrity check; raises `Corrupt`."""
     with translate_driver_errors(), engine.connect() as connection:
         if is_sqlite(connection):
@@ -137,7 +136,7 @@ def check_integrity(engine: Engine) -> None:
                 raise Corrupt(f"the database is damaged: {errors[0]}")
 
 
-def _findings(connection: Connection) -> Iterator[Finding]:
+def _findings(connection: sa.Connection) -> Iterator[Finding]:
     yield from _integrity(connection) if is_sqlite(connection) else _server(connection)
     found = version(connection)
     yield _version(found)
@@ -153,7 +152,7 @@ def _version(found: str) -> Finding:
     return Finding("version", False, f"{found or 'none'}, not {HEAD}; holdfast db migrate")
 
 
-def _integrity(connection: Connection) -> Iterator[Finding]:
+def _integrity(connection: sa.Connection) -> Iterator[Finding]:
     errors = _pragma(connection, f"integrity_check({MOST_SHOWN})")
     sound = errors == ["ok"]
     words = "every page is sound" if sound else "; ".join([*errors, Corrupt.hint])
@@ -163,7 +162,7 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
     yield Finding("references", not torn, lost or "every row has what it belongs to")
 
 
-def _server(connection: Connection) -> Iterator[Finding]:
+def _server(connection: sa.Connection) -> Iterator[Finding]:
     number = int(_read_setting(connection, "server_version_num"))
     words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
     old = number < OLDEST_POSTGRES * 10_000
@@ -175,11 +174,11 @@ def _server(connection: Connection) -> Iterator[Finding]:
     yield Finding("durability", not off, lost if off else "a commit waits for the disk")
 
 
-def _read_setting(connection: Connection, setting: str) -> str:
+def _read_setting(connection: sa.Connection, setting: str) -> str:
     return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
 
 
-def _tables(connection: Connection) -> Finding:
+def _tables(connection: sa.Connection) -> Finding:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
@@ -191,7 +190,7 @@ def _tables(connection: Connection) -> Finding:
     return Finding("tables", not differences, words or f"{len(names)}, as they should be")
 
 
-def _pragma(connection: Connection, pragma: str) -> list[str]:
+def _pragma(connection: sa.Connection, pragma: str) -> list[str]:
     return [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {pragma}")]
 
 

@@ -92,8 +92,8 @@ class Store:
         return answer
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """Write a change on the writing thread, and count how it ends. A change whose future is
-        cancelled before its turn is never written."""
+        """Write on the writing thread, and count how it ends; one cancelled before is never
+        written."""
         return self._writer.submit(self._write_counted, change)
 
     def _write_counted(self, change: Callable[[Connection], T]) -> T:

@@ -70,10 +70,7 @@ def address() -> str:
 
 
 def is_due(now_ms: int) -> bool:
-    """Return whether to call the server: at most every ten seconds, and not while it is down.
-
-    Asked before any expensive import.
-    """
+    """Return whether to call the server now. Asked before any expensive import."""
     known = health(address())
     return not known.is_down(now_ms) and not 0 <= now_ms - known.tried_ms < EVERY_MS
 
@@ -123,10 +120,7 @@ def remember(found: ConnectionHealth) -> None:
 def call(
     server: TeamServer, path: str, body: bytes, seconds: float | None = None
 ) -> tuple[int, Any]:
-    """POST and return the status and answer.
-
-    It runs on its own thread, so that even an endless name lookup cannot block the caller.
-    """
+    """POST; return the status and answer. On its own thread: a name lookup may never end."""
     seconds = CALL_SECONDS if seconds is None else seconds
     found: list[Any] = []
     connection = _connection(server)

@@ -113,20 +113,18 @@ def forward_from_hook(now_ms: int, *, patience: float = 0.0) -> None:
 def forward(
     server: TeamServer, queue: LocalSource, *, seconds: float | None = None, patience: float = 0.0
 ) -> Forwarded:
-    """Send everything new, or as much as fits in this many seconds.
-
-    One process of a machine sends at a time; `patience`: how long to wait for another.
-    """
+    """Send everything new, or as much as fits in this many seconds. One process of a machine sends
+    at a time; `patience`: how long to wait for another."""
     with hold_in_home("forward.lock", patience) as is_alone:
         if not is_alone:
             return Forwarded(words="another process is sending")
-        known = connection.health(server.url)
+        known, done = connection.health(server.url), Forwarded()
         known.tried_ms = connection.now_ms()
-        done = Forwarded()
         end = None if seconds is None else time.monotonic() + seconds
+        sender = _Sender(server, queue, known, done, end)
         try:
-            done.messages = message_client.exchange(server, known.tried_ms, _call_seconds(end))
-            done.whole = _send_all(server, queue, known, done, end)
+            done.messages = message_client.exchange(server, known.tried_ms, sender.call_seconds())
+            done.whole = sender.send_all()
             known.words, known.down_until_ms = "", 0
         except NoAnswer as error:
             known.down_until_ms = connection.now_ms() + connection.DOWN_MS
@@ -137,94 +135,92 @@ def forward(
         return done
 
 
-def _send_all(
-    server: TeamServer,
-    queue: LocalSource,
-    known: ConnectionHealth,
-    done: Forwarded,
-    end: float | None,
-) -> bool:
-    sources = queue.sources()
-    known.refused = {name: until for name, until in known.refused.items() if name in sources}
-    for source in random.sample(sources, len(sources)):  # a busy one must not delay the others
-        if end is not None and (_is_paused(known, source) or _is_quiet(known, queue, source)):
-            continue
-        if not _try_source(server, queue, source, known, done, end):
-            return False
-    return not known.refused and not done.unread
+@dataclass(frozen=True, slots=True)
+class _Sender:
+    server: TeamServer
+    queue: LocalSource
+    known: ConnectionHealth
+    done: Forwarded
+    end: float | None  # on the monotonic clock
 
+    def send_all(self) -> bool:
+        known, sources = self.known, self.queue.sources()
+        known.refused = {name: until for name, until in known.refused.items() if name in sources}
+        for source in random.sample(sources, len(sources)):  # a busy one must not delay the others
+            is_waiting = self.end is not None and (
+                self._is_paused(source) or self._is_quiet(source)
+            )
+            if not is_waiting and not self._try_source(source):
+                return False
+        return not known.refused and not self.done.unread
 
-def _try_source(
-    server: TeamServer,
-    queue: LocalSource,
-    source: str,
-    known: ConnectionHealth,
-    done: Forwarded,
-    end: float | None,
-) -> bool:
-    """Send a source; one that is refused or unreadable does not stop the others."""
-    try:
-        return _send_source(server, queue, source, known, done, end)
-    except _Refused as error:
-        known.refused[source] = connection.now_ms() + REFUSED_MS
-        done.words = f"{source} is refused: {error}"
-    except NoAnswer:
-        raise
-    except Exception as error:
-        done.unread += 1
-        done.words = f"{source} was not read: {error}"
-    log.add("ERROR", "forward", done.words)
-    return True
+    def call_seconds(self) -> float:
+        left = connection.CALL_SECONDS if self.end is None else self.end - time.monotonic()
+        return min(connection.CALL_SECONDS, max(left, LEAST_SECONDS))
 
+    def _try_source(self, source: str) -> bool:
+        """Send a source; one that is refused or unreadable does not stop the others."""
+        try:
+            return self._send_source(source)
+        except _Refused as error:
+            self.known.refused[source] = connection.now_ms() + REFUSED_MS
+            self.done.words = f"{source} is refused: {error}"
+        except NoAnswer:
+            raise
+        except Exception as error:
+            self.done.unread += 1
+            self.done.words = f"{source} was not read: {error}"
+        log.add("ERROR", "forward", self.done.words)
+        return True
 
-def _send_source(
-    server: TeamServer,
-    queue: LocalSource,
-    source: str,
-    known: ConnectionHealth,
-    done: Forwarded,
-    end: float | None,
-) -> bool:
-    """Send a source's batches; return False if time ran out first.
+    def _send_source(self, source: str) -> bool:
+        """Send a source's batches; return False if time ran out first.
 
-    A position holds what reading goes on with, also where secrets were named. So the server's is
-    only repeated to it as the beginning of a batch, and reading goes on from a position that this
-    machine noted itself, or from the beginning: rows that arrive twice change nothing.
-    """
-    noted = load_positions(server.url, source)
-    position = since = noted.position
-    conflicts = 0
-    while (batch := queue.gather(source, position)) is not None:
-        if end is not None and time.monotonic() >= end:
-            return False
-        ours = (position, noted.sent, batch.until)
-        noted = SentPositions(server.url, position, batch.until)
-        save_positions(source, noted)
-        data = queue.encode(batch, since)
-        status, answer = connection.call(server, PATH, data, _call_seconds(end))
-        known.answered_ms = connection.now_ms()
-        if status == 200:
-            if not isinstance(answer, dict) or answer.get("position") != batch.until:
-                # A WiFi login page answers 200 to everything, so the batch may not have arrived.
-                raise NoAnswer("the server answered 200, but not as an intake does")
-            done.batches += 1
-            position = since = batch.until
-        else:
-            conflicts += 1
-            since = _position_from(status, answer)
-            position = next((one for one in ours if one == since), {})
-            if conflicts > MOST_CONFLICTS:
-                raise _Refused("its position differs each time; do two machines share one home?")
-        known.refused.pop(source, None)
-        noted = SentPositions(server.url, position, batch.until)
-        save_positions(source, noted)
-    save_positions(source, SentPositions(server.url, position, noted.sent, time.time()))
-    return True
+        A position holds what reading goes on with, also where secrets were named. So the server's
+        is only repeated to it as the beginning of a batch, and reading goes on from a position that
+        this machine noted itself, or from the beginning: rows that arrive twice change nothing.
+        """
+        url = self.server.url
+        noted = load_positions(url, source)
+        position = since = noted.position
+        conflicts = 0
+        while (batch := self.queue.gather(source, position)) is not None:
+            if self.end is not None and time.monotonic() >= self.end:
+                return False
+            ours = (position, noted.sent, batch.until)
+            noted = SentPositions(url, position, batch.until)
+            save_positions(source, noted)
+            data = self.queue.encode(batch, since)
+            status, answer = connection.call(self.server, PATH, data, self.call_seconds())
+            self.known.answered_ms = connection.now_ms()
+            if status == 200:
+                if not isinstance(answer, dict) or answer.get("position") != batch.until:
+                    # A WiFi login page answers 200 to everything: the batch may not have arrived.
+                    raise NoAnswer("the server answered 200, but not as an intake does")
+                self.done.batches += 1
+                position = since = batch.until
+            else:
+                conflicts += 1
+                since = _position_from(status, answer)
+                position = next((one for one in ours if one == since), {})
+                if conflicts > MOST_CONFLICTS:
+                    raise _Refused("its position differs each time; do two machines share a home?")
+            self.known.refused.pop(source, None)
+            noted = SentPositions(url, position, batch.until)
+            save_positions(source, noted)
+        save_positions(source, SentPositions(url, position, noted.sent, time.time()))
+        return True
 
+    def _is_paused(self, source: str) -> bool:
+        now, until = connection.now_ms(), self.known.refused.get(source, 0)
+        return now < until <= now + REFUSED_MS  # else the clock was set back
 
-def _call_seconds(end: float | None) -> float:
-    left = connection.CALL_SECONDS if end is None else end - time.monotonic()
-    return min(connection.CALL_SECONDS, max(left, LEAST_SECONDS))
+    def _is_quiet(self, source: str) -> bool:
+        """Return whether the source was sent well after its last change: nothing to gather."""
+        modified = self.queue.modified_at(source)
+        whole_s = load_positions(self.known.url, source).whole_s
+        is_past = whole_s <= time.time() + LATE_SECONDS  # else the clock was set back since
+        return is_past and modified is not None and modified + LATE_SECONDS < whole_s
 
 
 def _position_from(status: int, answer: Any) -> Position:
@@ -237,17 +233,3 @@ def _position_from(status: int, answer: Any) -> Position:
         raise _Refused(f"{status} {words}".strip())
     meaning = {401: "the token is refused", 404: "it knows no intake: an older version?"}
     raise NoAnswer(f"the server answered {status}: {meaning.get(status, words)}")
-
-
-def _is_paused(known: ConnectionHealth, source: str) -> bool:
-    now = connection.now_ms()
-    return now < known.refused.get(source, 0) <= now + REFUSED_MS  # else the clock was set back
-
-
-def _is_quiet(known: ConnectionHealth, queue: LocalSource, source: str) -> bool:
-    """Return whether the source was sent well after its last change: nothing to gather."""
-    modified = queue.modified_at(source)
-    whole_s = load_positions(known.url, source).whole_s
-    if whole_s > time.time() + LATE_SECONDS:
-        return False  # the clock was set back since
-    return modified is not None and modified + LATE_SECONDS < whole_s

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.board.deliveries import hears, is_undelivered
@@ -164,7 +163,7 @@ class KnownWork:
 
 
 def find_work(
-    connection: Connection,
+    connection: sa.Connection,
     agent_id: str,
     session_id: str | None,
     wanted: KnowledgeQuery,
@@ -206,7 +205,7 @@ def find_work(
 
 
 def _subtasks_in(
-    connection: Connection, named: Collection[str], also: sa.ColumnElement[bool]
+    connection: sa.Connection, named: Collection[str], also: sa.ColumnElement[bool]
 ) -> list[Row]:
     query = sa.select(subtasks).where(subtasks.c.id.in_(named), also)
     return rows(connection, query) if named else []
@@ -234,7 +233,7 @@ def _named(row: Row, blockers: Sequence[Row]) -> Row:
     return {**row, "blocked_by": named}
 
 
-def _last_place(connection: Connection, agent_id: str) -> Row | None:
+def _last_place(connection: sa.Connection, agent_id: str) -> Row | None:
     """Find where this agent was last active: in a context, a subtask, a window, or as a session."""
     for table in (agent_contexts, subtasks, windows):
         newest = table.c.created_ms if table is subtasks else table.c.updated_ms

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.store.events import announce, tell
@@ -28,7 +27,7 @@ MOST_ANNOUNCED = 50  # of one batch; the newest are announced
 
 
 def list_page(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -44,7 +43,9 @@ def list_page(
     return fetch_page(connection, query, limit, offset)
 
 
-def list_decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
+def list_decisions(
+    connection: sa.Connection, session_id: str | None = None
+) -> list[dict[str, Any]]:
     """List decisions that were taken under pressure, newest first. Audit events say when there was
     pressure; the snapshots of checkpoints hold the decisions."""
     query = sa.select(audit).where(
@@ -83,10 +84,9 @@ class _Decision(msgspec.Struct):
 
 
 def _read_decisions(
-    connection: Connection, session_ids: set[str]
+    connection: sa.Connection, session_ids: set[str]
 ) -> dict[tuple[str, str], dict[tuple[int, str], tuple[int, dict[str, Any]]]]:
-    """Return the decisions of each window with their times. A decision that several snapshots hold
-    is returned once."""
+    """Return the decisions of each window with their times, each once."""
     table = agent_contexts.c
     query = sa.select(table.session_id, table.role_context).where(
         table.agent_type == SNAPSHOT, table.session_id.in_(session_ids)
@@ -112,7 +112,7 @@ def _parse_decisions(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
             yield at_ms, known
 
 
-def alert_marks(connection: Connection, session_id: str, agent_id: str) -> list[dict[str, Any]]:
+def alert_marks(connection: sa.Connection, session_id: str, agent_id: str) -> list[dict[str, Any]]:
     """List the alerts of a window, oldest first."""
     mine = (audit.c.session_id == session_id) & (audit.c.kind == PRESSURE)
     whose = sa.func.coalesce(audit.c.agent_id, "") == agent_id
@@ -132,7 +132,7 @@ def _alert(at_ms: int, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def checkpoint_marks(
-    connection: Connection, session_id: str, agent_id: str
+    connection: sa.Connection, session_id: str, agent_id: str
 ) -> list[dict[str, Any]]:
     """List the checkpoints of a window, oldest first."""
     table = agent_contexts.c
@@ -154,14 +154,16 @@ def _word(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def checkpoints_since(connection: Connection, since_ms: int, project_id: str | None = None) -> int:
+def checkpoints_since(
+    connection: sa.Connection, since_ms: int, project_id: str | None = None
+) -> int:
     table = agent_contexts.c
     wanted = matching(agent_contexts, agent_type=SNAPSHOT, project_id=project_id)
     query = sa.select(sa.func.count()).where(*wanted, table.updated_ms >= since_ms)
     return connection.scalar(query) or 0
 
 
-def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
+def summary_checks(connection: sa.Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
     """Return the hooks' check of the summary of each compaction; empty if no hook checked it."""
     found = list(found)
     session_ids = {row["session_id"] for row in found}
@@ -174,9 +176,8 @@ def summary_checks(connection: Connection, found: Iterable[Row]) -> list[dict[st
     return [dict(noted.get(key, {})) for key in keys]
 
 
-def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
-    """Announce new alerts (`alert.raised`) and checked summaries with their briefs
-    (`brief.given`)."""
+def announce_audit(connection: sa.Connection, noted: Sequence[Row]) -> None:
+    """Announce new alerts, and checked summaries with their briefs."""
     wanted = [row for row in noted if row["kind"] in _TOLD_OF][-MOST_ANNOUNCED:]
     session_ids = {row["session_id"] for row in wanted}
     query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(session_ids))
@@ -195,7 +196,7 @@ _TOLD_OF = {
 }
 
 
-def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:
+def announce_checkpoints(connection: sa.Connection, saved: Sequence[Row]) -> None:
     for row in saved[-MOST_ANNOUNCED:]:
         snapshot = row["role_context"] or {}
         shown = {"checkpoint_id": row["compact_id"], "agent_id": snapshot.get("agent_id") or ""}

@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import NotThere
@@ -36,7 +35,7 @@ MOST_MERGED = 10  # snapshots of a session that are looked at
 
 
 def save_snapshot(
-    connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
+    connection: sa.Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
 ) -> Row:
     """Add a row per save; an unknown session is created, in the project that the save names."""
     named = snapshot.get("project_id")
@@ -63,7 +62,7 @@ def save_snapshot(
     return row
 
 
-def latest_snapshot(connection: Connection, session_id: str) -> Row | None:
+def latest_snapshot(connection: sa.Connection, session_id: str) -> Row | None:
     """Return the newest snapshot, with what it lacks from those before it."""
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
@@ -88,8 +87,7 @@ def _merge(newest_first: Sequence[Row]) -> Row | None:
 
 
 def normalize(snapshot: Any) -> dict[str, Any]:
-    """Return the snapshot in its normal form; normalizing twice changes nothing. Unknown fields
-    stay."""
+    """Return the snapshot in its normal form; unknown fields stay. Doing it twice is harmless."""
     snapshot = snapshot if isinstance(snapshot, dict) else {}
     tree = work_tree(snapshot.get("hierarchy"))
     lists = {name: items(snapshot.get(name)) for name in LISTS}
@@ -115,8 +113,7 @@ def with_public_trigger(snapshot: Any) -> Any:
 
 
 def agent_states(value: Any) -> Items:
-    """Return the states of agents. Earlier snapshots among them are left out: otherwise each would
-    contain the last."""
+    """Return the states of agents, without snapshots: otherwise each would contain the last."""
     keyed = isinstance(value, dict) and not isinstance(value.get("contexts"), list)
     found = list(_from_keyed(value)) if keyed else items(value, "contexts")
     states = [one for one in found if _field(one, "agent_type") != SNAPSHOT]
@@ -132,8 +129,7 @@ def recent_actions(value: Any) -> Items:
 
 
 def work_tree(value: Any) -> dict[str, Any]:
-    """Return the project with its requests, once: the API returns them at the top and again
-    inside."""
+    """Return the project with its requests once; the API returns them at two places."""
     tree: dict[str, Any] = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         tree = {"requests": value}
@@ -169,8 +165,7 @@ def _is_open_task(task: dict[str, Any]) -> bool:
 
 
 def without_repeats(tasks: Iterable[Any]) -> Items:
-    """Return each task once, by its id or its words: tasks of our hooks have no id, those of the
-    store do."""
+    """Return each task once, by its id or its words: tasks of our hooks have no id."""
     seen: set[str] = set()
     kept = []
     for task in tasks:
@@ -190,8 +185,7 @@ def task_words(task: Any) -> str:
 
 
 def items(value: Any, name: str = "") -> Items:
-    """Return a list, or the list that an answer has under `name`; any other value is the only
-    item."""
+    """Return a list, or the one that an answer has under `name`; else the value as one item."""
     if isinstance(value, dict) and isinstance(value.get(name), list):
         value = value[name]
     if isinstance(value, list):
@@ -224,8 +218,7 @@ def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _as_task(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a task or subtask of the tree in the form of a task: a task has a name, a subtask a
-    description."""
+    """Return a task, which has a name, or a subtask, which has a description, as a task."""
     words = _field(row, "description") or _field(row, "name") or ""
     return {
         "id": task_id(row),
@@ -249,15 +242,14 @@ def _text(value: Any) -> str | None:
 
 
 def list_page(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
     agent_id: str | None = None,
     **of: str | None,
 ) -> Page:
-    """List contexts, newest first; `of` filters by other columns. A snapshot is also found by the
-    id of its session."""
+    """List contexts, newest first. A snapshot is also found by the id of its session."""
     table = agent_contexts.c
     query = sa.select(agent_contexts).order_by(table.updated_ms.desc(), table.id)
     if agent_id is not None:
@@ -270,7 +262,7 @@ def list_page(
     return page
 
 
-def figures(connection: Connection) -> dict[str, Any]:
+def figures(connection: sa.Connection) -> dict[str, Any]:
     """Count contexts, in total and by type and status."""
     of_type = _count_by(connection, agent_contexts.c.agent_type)
     of_status = _count_by(connection, agent_contexts.c.status)
@@ -285,7 +277,7 @@ def figures(connection: Connection) -> dict[str, Any]:
     }
 
 
-def tools_used(connection: Connection) -> dict[str, int]:
+def tools_used(connection: sa.Connection) -> dict[str, int]:
     """Count for each tool the contexts that used it."""
     query = sa.select(agent_contexts.c.tools_used).order_by(agent_contexts.c.updated_ms.desc())
     found: dict[str, int] = {}
@@ -295,12 +287,12 @@ def tools_used(connection: Connection) -> dict[str, int]:
     return found
 
 
-def _count_by(connection: Connection, column: sa.Column[Any]) -> dict[str, int]:
+def _count_by(connection: sa.Connection, column: sa.Column[Any]) -> dict[str, int]:
     query = sa.select(column, sa.func.count()).group_by(column)
     return {str(name): int(n) for name, n in connection.execute(query) if name is not None}
 
 
-def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) -> None:
+def follow(connection: sa.Connection, session_id: str, agent_id: str, now_ms: int) -> None:
     """Update the agent's row after one of its subtasks changed; delete it with the last of them.
     What the agent reported itself stays until it works on something else."""
     row_id = ids.context_id(session_id, agent_id)
@@ -332,12 +324,12 @@ def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) 
     connection.execute(upsert(connection, agent_contexts, ["id"], row, known))
 
 
-def _locked(connection: Connection, row_id: str) -> Row | None:
+def _locked(connection: sa.Connection, row_id: str) -> Row | None:
     mine = sa.select(agent_contexts).where(agent_contexts.c.id == row_id)
     return first(connection, mine.with_for_update(key_share=True))
 
 
-def _at_work_on(connection: Connection, session_id: str, agent_id: str) -> Row | None:
+def _at_work_on(connection: sa.Connection, session_id: str, agent_id: str) -> Row | None:
     table = subtasks.c
     query = sa.select(subtasks, requests.c.project_id)
     query = query.select_from(subtasks.join(tasks).join(requests)).where(
@@ -350,7 +342,7 @@ def _at_work_on(connection: Connection, session_id: str, agent_id: str) -> Row |
     return first(connection, query.order_by(*order).limit(1))
 
 
-def _role(connection: Connection, subtask: Row) -> Row:
+def _role(connection: sa.Connection, subtask: Row) -> Row:
     return {
         "status": subtask["status"],
         "session_id": subtask["session_id"],
@@ -365,7 +357,7 @@ def _role(connection: Connection, subtask: Row) -> Row:
     }
 
 
-def _names(connection: Connection, subtask_ids: Sequence[str]) -> list[str]:
+def _names(connection: sa.Connection, subtask_ids: Sequence[str]) -> list[str]:
     """Return what these subtasks are about: an id says nothing to who waits for it."""
     if not subtask_ids:
         return []
@@ -377,7 +369,7 @@ REPORTED = ("progress", "next_steps")  # of one task
 ABOUT = ("language", "framework")  # of the agent, whatever it works on
 
 
-def report(connection: Connection, context_id: str, given: Row, now_ms: int) -> Row:
+def report(connection: sa.Connection, context_id: str, given: Row, now_ms: int) -> Row:
     """Note what an agent reports of itself and its work, and `progress_summary`."""
     before = _locked(connection, context_id)
     if before is None:
@@ -396,7 +388,7 @@ def report(connection: Connection, context_id: str, given: Row, now_ms: int) -> 
 MOST_TOOLS, MOST_SKILLS = 200, 50
 
 
-def note_call(connection: Connection, action: Row, agent_id: str) -> None:
+def note_call(connection: sa.Connection, action: Row, agent_id: str) -> None:
     """Count a posted tool call in the row of its agent, if that has one."""
     row = _locked(connection, ids.context_id(action["session_id"], agent_id))
     if row is None:
@@ -408,8 +400,7 @@ def note_call(connection: Connection, action: Row, agent_id: str) -> None:
 
 
 def count_tool(row: Row, tool: str, more: int) -> Row:
-    """Return the changes after so many calls: the calls of each tool, and the tools, the most used
-    first."""
+    """Return the changes after so many calls: those of each tool, the most used first."""
     role = row["role_context"] or {}
     counts = {**role.get("tool_counts", {})}
     counts[tool] = counts.get(tool, 0) + more
@@ -426,7 +417,7 @@ def add_skills(row: Row, used: Sequence[str]) -> list[str]:
 
 @contextmanager
 def following(
-    connection: Connection, which_subtasks: sa.ColumnElement[bool], now_ms: int
+    connection: sa.Connection, which_subtasks: sa.ColumnElement[bool], now_ms: int
 ) -> Iterator[None]:
     """Update the rows of the agents of these subtasks, which are deleted meanwhile."""
     agent = sa.select(subtasks.c.session_id, subtasks.c.agent_id).distinct()

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.ids import tidy
@@ -30,15 +29,14 @@ def name_of(path: str) -> str | None:
 
 
 def put(
-    connection: Connection,
+    connection: sa.Connection,
     path: str,
     now_ms: int,
     *,
     name: str | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Row:
-    """Create a project or update it. The name stays unless one is given; metadata is merged one
-    level deep."""
+    """Create or update a project; a name stays, metadata is merged one level deep."""
     project_id, metadata = id_of(path), metadata or {}
     if not _create(connection, path, now_ms, name, metadata):
         held = sa.select(projects).where(projects.c.id == project_id)
@@ -54,16 +52,15 @@ def put(
     return get(connection, project_id)
 
 
-def meet(connection: Connection, path: str, at_ms: int) -> None:
+def meet(connection: sa.Connection, path: str, at_ms: int) -> None:
     """Create the project if it is new, with the name that it gets when its sessions are read."""
     _create(connection, path, at_ms, name_of(path), {})
 
 
 def _create(
-    connection: Connection, path: str, at_ms: int, name: str | None, metadata: dict[str, Any]
+    connection: sa.Connection, path: str, at_ms: int, name: str | None, metadata: dict[str, Any]
 ) -> bool:
-    """Create the project; return False if it existed. Of several that create it at once, one
-    succeeds."""
+    """Create the project; return False if it existed. Of several at once, one succeeds."""
     project_id, path = id_of(path), tidy(path)
     row = {"id": project_id, "path": path, "name": name, "metadata": metadata}
     is_new = put_new(connection, projects, {**row, "created_ms": at_ms, "updated_ms": at_ms})
@@ -76,18 +73,18 @@ get = partial(get_row, table=projects)
 list_page = partial(find_page, table=projects, order=(projects.c.updated_ms.desc(), projects.c.id))
 
 
-def by_path(connection: Connection, path: str) -> Row:
+def by_path(connection: sa.Connection, path: str) -> Row:
     return get(connection, id_of(path))
 
 
-def remove(connection: Connection, project_id: str, _now_ms: int) -> None:
+def remove(connection: sa.Connection, project_id: str, _now_ms: int) -> None:
     """Delete the project and everything that belongs to it."""
     get(connection, project_id)
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
     events.announce(connection, "project.removed", project_id=project_id)
 
 
-def figures(connection: Connection, project_id: str) -> tuple[Row, Row]:
+def figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
     """Return a project and its figures; those of its actions from the sums of its sessions."""
     project = get(connection, project_id)
     branches = {

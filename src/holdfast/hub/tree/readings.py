@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
@@ -34,7 +33,7 @@ MOST_LIVE = 10_000
 LATE_MS = 2_000  # a last call may be reported a moment after the end
 
 
-def find(connection: Connection, agent_id: str) -> Row | None:
+def find(connection: sa.Connection, agent_id: str) -> Row | None:
     """Find the newest window of this agent; for a session's id, its main window."""
     table = windows.c
     main = (table.session_id == agent_id) & (table.agent_id == "")
@@ -43,14 +42,14 @@ def find(connection: Connection, agent_id: str) -> Row | None:
     return next(iter(refresh_readings(found, row_times.now_ms())), None)
 
 
-def live(connection: Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
+def live(connection: sa.Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
     """List windows active in the last half hour that have not ended, fullest first."""
     query = sa.select(windows).where(*_are_live(now_ms, project_id)).limit(MOST_LIVE)
     found = refresh_readings(rows(connection, query), now_ms)
     return sorted(found, key=used_ratio, reverse=True)
 
 
-def count_live(connection: Connection, now_ms: int, project_id: str | None = None) -> int:
+def count_live(connection: sa.Connection, now_ms: int, project_id: str | None = None) -> int:
     """Count what `live` lists, without a look at any transcript."""
     query = sa.select(sa.func.count()).select_from(windows)
     return connection.scalar(query.where(*_are_live(now_ms, project_id))) or 0
@@ -61,9 +60,8 @@ def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool
     return [windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over(), *mine]
 
 
-def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return what a list of windows shows of each: its project, the first request as its title,
-    the last request, and its last shares of the limit."""
+def describe_windows(connection: sa.Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return what a list of windows shows of each beside its reading."""
     paths = _rows_by_id(connection, projects, {row["project_id"] for row in found})
     session_ids = {row["session_id"] for row in found}
     newest_requests = known_sessions.prompts(connection, session_ids)
@@ -93,7 +91,7 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[dict[
     return details
 
 
-def _rows_by_id(connection: Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
+def _rows_by_id(connection: sa.Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
     query = sa.select(table).where(table.c.id.in_(ids - {None}))
     return {row["id"]: row for row in rows(connection, query)}
 
@@ -135,14 +133,14 @@ TOLD = (
 )
 
 
-def announce(connection: Connection, row: Row) -> None:
+def announce(connection: sa.Connection, row: Row) -> None:
     """Announce a changed window with its reading, so that listeners need not ask for it."""
     held = row["health"] or {}
     body = {"agent_id": row["agent_id"], **{name: held.get(name) for name in TOLD}}
     events.announce(connection, "window.changed", body, row)
 
 
-def reset(connection: Connection, row: Row, now_ms: int) -> Row:
+def reset(connection: sa.Connection, row: Row, now_ms: int) -> Row:
     """Count a compaction that a client reports; no reading is invented."""
     changes: dict[str, Any] = {
         "compact_count": windows.c.compact_count + 1,
@@ -159,10 +157,8 @@ def used_ratio(row: Row) -> float:
 
 
 def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
-    """Return rows with the current health of this machine's windows; other rows stay unchanged.
-
-    A reported path is never opened: only paths that a hook or the watcher noted here are.
-    """
+    """Return rows with the current health of this machine's windows. A reported path is never
+    opened: only paths that a hook or the watcher noted here are."""
     looked = look([pair for row in found for pair in _local_states(row)], now_ms)
     healths = [looked.get(_folder(row)) for row in found]
     pairs = zip(found, healths, strict=True)
@@ -213,7 +209,7 @@ class UsedAtStep(NamedTuple):
 
 
 def add(
-    connection: Connection,
+    connection: sa.Connection,
     session_id: str,
     agent_id: str,
     points: Iterable[tuple[int, int, int]],
@@ -235,7 +231,9 @@ def add(
         put(connection, readings, _KEY, row)
 
 
-def note_limit(connection: Connection, session_id: str, agent_id: str, limit_tokens: int) -> None:
+def note_limit(
+    connection: sa.Connection, session_id: str, agent_id: str, limit_tokens: int
+) -> None:
     """Add the limit to readings of a window that were stored before it was known."""
     mine = (readings.c.session_id == session_id) & (readings.c.agent_id == agent_id)
     unknown = sa.update(readings).where(mine, readings.c.limit_tokens.is_(None))
@@ -243,7 +241,7 @@ def note_limit(connection: Connection, session_id: str, agent_id: str, limit_tok
 
 
 def list_readings(
-    connection: Connection,
+    connection: sa.Connection,
     session_id: str,
     agent_id: str,
     first_step: int | None = None,
@@ -259,24 +257,23 @@ def list_readings(
 
 
 def at_time(
-    connection: Connection, session_id: str, agent_id: str, at_ms: int
+    connection: sa.Connection, session_id: str, agent_id: str, at_ms: int
 ) -> UsedAtStep | None:
     """Return the last reading of a window before a time."""
     found = list_readings(connection, session_id, agent_id)
     return next((one for one in reversed(found) if one.at_ms <= at_ms), None)
 
 
-def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
+def bounds(connection: sa.Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
     """Return the first and the last stored step of a window."""
     found = list_readings(connection, session_id, agent_id)
     return (found[0].step, found[-1].step) if found else None
 
 
 def trends(
-    connection: Connection, session_ids: Iterable[str]
+    connection: sa.Connection, session_ids: Iterable[str]
 ) -> dict[tuple[str, str], list[float]]:
-    """Return the last shares of the limit for every window of these sessions, by session and
-    agent."""
+    """Return the last shares of the limit for each window of these sessions."""
     table = readings.c
     ends = sa.select(table.session_id, table.agent_id, sa.func.max(table.chunk).label("chunk"))
     ends = ends.where(table.session_id.in_(session_ids))
@@ -306,9 +303,8 @@ def thin(steps: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
     return [*kept, steps[-1]]
 
 
-def prune(connection: Connection, now_ms: int, held: Collection[str] = ()) -> None:
-    """Thin readings older than a day; delete those that are too old, but for the sessions whose
-    transcripts are `held`."""
+def prune(connection: sa.Connection, now_ms: int, held: Collection[str] = ()) -> None:
+    """Thin readings older than a day; delete too old ones, except of sessions that are `held`."""
     table = readings.c
     is_gone = table.session_id.not_in(held)
     connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS, is_gone))
@@ -328,8 +324,7 @@ def _thin_row(row: Row) -> dict[str, Any]:
 
 
 def _pack(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
-    """Encode the readings of a row. Times are stored relative to the first: five digits instead
-    of thirteen."""
+    """Encode the readings of a row, with times relative to the first."""
     ordered = sorted(steps.items())
     first_ms = ordered[0][1][0]
     return {
@@ -357,7 +352,7 @@ def _unpack(row: Row) -> Iterator[UsedAtStep]:
 _COMPACTION = ("session_id", "agent_id", "number")
 
 
-def add_compaction(connection: Connection, row: Row) -> None:
+def add_compaction(connection: sa.Connection, row: Row) -> None:
     """Add a compaction; unknown fields of a known one stay as they were."""
     known = {
         name: value for name, value in row.items() if value is not None and name not in _COMPACTION
@@ -366,7 +361,7 @@ def add_compaction(connection: Connection, row: Row) -> None:
 
 
 def list_compactions(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -382,7 +377,7 @@ def list_compactions(
     return fetch_page(connection, query.order_by(*order), limit, offset)
 
 
-def compactions_of(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
+def compactions_of(connection: sa.Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the compactions of one window, oldest first."""
     mine = matching(compactions, session_id=session_id, agent_id=agent_id)
     query = sa.select(compactions).where(*mine).order_by(compactions.c.number)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.errors import AlreadyThere, Refused
@@ -45,7 +44,7 @@ _PLACE = (projects.c.path.label("project_path"), projects.c.name.label("project_
 _NEWEST_FIRST = (sessions.c.started_ms.desc(), sessions.c.id)
 
 
-def add(connection: Connection, row: Row, now_ms: int) -> Row:
+def add(connection: sa.Connection, row: Row, now_ms: int) -> Row:
     """Add a session; `row` holds columns of the table, including `id`."""
     if row.get("project_id") is not None:
         get_row(connection, row["project_id"], table=projects)
@@ -57,7 +56,7 @@ def add(connection: Connection, row: Row, now_ms: int) -> Row:
 
 
 def meet(
-    connection: Connection, session_id: str, project_id: str | None, now_ms: int, **more: int
+    connection: sa.Connection, session_id: str, project_id: str | None, now_ms: int, **more: int
 ) -> str | None:
     """Create the session if it is new, note activity at this time, and add `more` to its sums. A
     session that has no project gets this one. Return its project."""
@@ -75,7 +74,7 @@ def meet(
     return place
 
 
-def add_call(connection: Connection, action: Row) -> None:
+def add_call(connection: sa.Connection, action: Row) -> None:
     """Add a call to the sums of its session. A new session begins with it."""
     failed, took = int(action["exit_code"] != 0), action["duration_ms"]
     numbers = (1, 1 - failed, failed, took or 0, int(took is not None))
@@ -83,7 +82,7 @@ def add_call(connection: Connection, action: Row) -> None:
     meet(connection, action["session_id"], action["project_id"], action["created_ms"], **more)
 
 
-def find(connection: Connection, session_id: str) -> Row | None:
+def find(connection: sa.Connection, session_id: str) -> Row | None:
     return first(connection, sa.select(sessions).where(sessions.c.id == session_id))
 
 
@@ -91,7 +90,7 @@ get = partial(get_row, table=sessions)
 
 
 def list_page(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -107,7 +106,7 @@ def list_page(
 
 
 def list_past(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -138,14 +137,14 @@ def list_past(
     return fetch_page(connection, query.order_by(LAST_MS.desc(), sessions.c.id), limit, offset)
 
 
-def titles(connection: Connection, session_ids: set[str]) -> dict[str, str]:
+def titles(connection: sa.Connection, session_ids: set[str]) -> dict[str, str]:
     """Return the title of each session, from its first request: it stays the same."""
     found = prompts(connection, session_ids, sa.func.min)
     return {name: title_of(words) for name, words in found.items()}
 
 
 def prompts(
-    connection: Connection, session_ids: set[str], which: Any = sa.func.max
+    connection: sa.Connection, session_ids: set[str], which: Any = sa.func.max
 ) -> dict[str, str]:
     """Return the newest request of each session, or the first with `func.min`."""
     table = requests.c
@@ -161,7 +160,7 @@ def _is_active(now_ms: int) -> sa.ColumnElement[bool]:
     return sessions.c.ended_ms.is_(None) | (sessions.c.ended_ms > now_ms - ACTIVE_MS)
 
 
-def change(connection: Connection, session_id: str, changes: Row, _now_ms: int) -> Row:
+def change(connection: sa.Connection, session_id: str, changes: Row, _now_ms: int) -> Row:
     if not changes:
         raise Refused("No fields to update")
     before = get(connection, session_id)
@@ -172,7 +171,7 @@ def change(connection: Connection, session_id: str, changes: Row, _now_ms: int) 
 
 
 def note_compaction(
-    connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
+    connection: sa.Connection, session_id: str, summary: str, agent: str, now_ms: int
 ) -> None:
     """Record that this session's window was compacted. An unknown session is not created."""
     changes: Row = {"compacted_ms": now_ms, "compact_agent": agent}
@@ -183,14 +182,14 @@ def note_compaction(
         events.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
 
 
-def remove(connection: Connection, session_id: str, _now_ms: int) -> None:
+def remove(connection: sa.Connection, session_id: str, _now_ms: int) -> None:
     remove_row(connection, sessions, id=session_id)
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
     events.announce(connection, "session.removed", session_id=session_id)
 
 
-def stats(connection: Connection, now_ms: int) -> dict[str, Any]:
+def stats(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
     """Count sessions: in total and by project."""
     sums: Row = {"active_sessions": sa.case((_is_active(now_ms), 1), else_=0)}
     sums |= {name: sessions.c[name] for name in TOTALS}
@@ -231,7 +230,7 @@ def _sum(column: Any) -> sa.ColumnElement[int]:
 _SHOWN = ("agent_type", "agent_id", "description", "started_ms", "created_ms", "session_id")
 
 
-def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]:
+def agents_at_work(connection: sa.Connection, limit: int, offset: int) -> list[Row]:
     """List running subtasks, newest first."""
     done = sa.select(sa.func.count()).where(actions.c.subtask_id == subtasks.c.id)
     query = sa.select(
@@ -245,7 +244,7 @@ def agents_at_work(connection: Connection, limit: int, offset: int) -> list[Row]
     return rows(connection, query.limit(limit).offset(offset))
 
 
-def live_sessions(connection: Connection, limit: int, offset: int, now_ms: int) -> Page:
+def live_sessions(connection: sa.Connection, limit: int, offset: int, now_ms: int) -> Page:
     """List active sessions with their project."""
     query = sa.select(sessions, *_PLACE).join_from(sessions, projects, isouter=True)
     query = query.where(_is_active(now_ms)).order_by(*_NEWEST_FIRST)

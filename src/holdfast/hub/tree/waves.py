@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.store import events
@@ -102,14 +101,14 @@ def shown(listed: Iterable[Row]) -> list[Row]:
 
 
 @contextmanager
-def changing(connection: Connection, session_id: str, project_id: str) -> Iterator[None]:
+def changing(connection: sa.Connection, session_id: str, project_id: str) -> Iterator[None]:
     """Change work of a session, and then what follows from it."""
     before = hold(connection, session_id)
     yield
     settle(connection, session_id, project_id, before)
 
 
-def hold(connection: Connection, session_id: str) -> dict[int, str]:
+def hold(connection: sa.Connection, session_id: str) -> dict[int, str]:
     """Lock the tasks of a session, and return how its waves stand: two transactions that end the
     last two tasks of a wave must not both read before the other writes. SQLite has only one writer
     anyway."""
@@ -120,10 +119,9 @@ def hold(connection: Connection, session_id: str) -> dict[int, str]:
 
 
 def settle(
-    connection: Connection, session_id: str, project_id: str, before: Mapping[int, str]
+    connection: sa.Connection, session_id: str, project_id: str, before: Mapping[int, str]
 ) -> None:
-    """After work changed, update the tasks and requests above it, and announce the waves that
-    started or ended since `hold`."""
+    """After work changed, update what is above it, and announce the waves that changed."""
     place: Row = {"session_id": session_id, "project_id": project_id}
     for statement in _parent_updates(session_id):
         connection.execute(statement)
@@ -150,9 +148,8 @@ def _parent_updates(session_id: str) -> Iterator[sa.Update]:
         yield sa.update(table).where(mine, over, ~runs).values(status="completed")
 
 
-def of_session(connection: Connection, session_id: str) -> list[Row]:
-    """Return the waves of a session, in order. A wave starts with its first task, or when the one
-    before ended if that is later."""
+def of_session(connection: sa.Connection, session_id: str) -> list[Row]:
+    """Return a session's waves, in order. One starts no earlier than the one before ended."""
     stages = _stages(connection, session_id)
     found: list[Row] = []
     for number, status in _judge_rows(stages).items():
@@ -179,7 +176,7 @@ def of_session(connection: Connection, session_id: str) -> list[Row]:
     return found
 
 
-def _stages(connection: Connection, session_id: str) -> dict[int, list[Row]]:
+def _stages(connection: sa.Connection, session_id: str) -> dict[int, list[Row]]:
     """Return the tasks of a session by their wave."""
     names = ("wave_number", "status", "created_ms", "completed_ms")
     query = sa.select(*(tasks.c[name] for name in names)).join_from(tasks, requests)

@@ -13,7 +13,6 @@ from functools import partial
 from operator import itemgetter
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import NotThere, Refused
@@ -60,7 +59,7 @@ get_subtask = partial(get, table=subtasks)
 list_requests = partial(find_page, table=requests)
 
 
-def _get_placed(connection: Connection, table: sa.Table, row_id: str, which: str = "") -> Row:
+def _get_placed(connection: sa.Connection, table: sa.Table, row_id: str, which: str = "") -> Row:
     """Return a row with the project and the session it belongs to. `which`: for the error."""
     row = first(connection, _PLACED[table].where(table.c.id == row_id))
     if row is None:
@@ -68,14 +67,14 @@ def _get_placed(connection: Connection, table: sa.Table, row_id: str, which: str
     return row
 
 
-def _tell(connection: Connection, table: sa.Table, what: str, row: Row, place: Row) -> None:
+def _tell(connection: sa.Connection, table: sa.Table, what: str, row: Row, place: Row) -> None:
     """Announce what happened to a row, in the project and the session of `place`."""
     where = {name: place[name] for name in ("project_id", "session_id")}
     kind = f"{noun_of(table).lower()}.{what}"
     events.tell(connection, kind, row, *TOLD[table], **where)
 
 
-def add_request(connection: Connection, given: Row, now_ms: int) -> Row:
+def add_request(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Add a request; create its session if it is new."""
     get(connection, given["project_id"], table=projects)
     row = {
@@ -92,7 +91,7 @@ def add_request(connection: Connection, given: Row, now_ms: int) -> Row:
     return row
 
 
-def add_task(connection: Connection, given: Row, now_ms: int) -> Row:
+def add_task(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Add a task, in the wave after the last of its request unless a wave is given."""
     request = get_request(connection, given["request_id"])
     with waves.changing(connection, request["session_id"], request["project_id"]):
@@ -114,7 +113,7 @@ def add_task(connection: Connection, given: Row, now_ms: int) -> Row:
     return row
 
 
-def add_subtask(connection: Connection, given: Row, now_ms: int) -> Row:
+def add_subtask(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     place = _get_placed(connection, tasks, given["task_id"], given["task_id"])
     _check_blockers(connection, given)
     with waves.changing(connection, place["session_id"], place["project_id"]):
@@ -136,7 +135,7 @@ def add_subtask(connection: Connection, given: Row, now_ms: int) -> Row:
 
 
 def _change(
-    connection: Connection, row_id: str, given: Row, now_ms: int, *, table: sa.Table
+    connection: sa.Connection, row_id: str, given: Row, now_ms: int, *, table: sa.Table
 ) -> Row:
     """Change a row; metadata is merged one level deep. Times follow the status."""
     if not given:
@@ -165,7 +164,7 @@ def _change(
     return row
 
 
-def _remove(connection: Connection, row_id: str, now_ms: int, *, table: sa.Table) -> None:
+def _remove(connection: sa.Connection, row_id: str, now_ms: int, *, table: sa.Table) -> None:
     """Delete a row with everything below it."""
     row = _get_placed(connection, table, row_id)
     below = {
@@ -186,15 +185,16 @@ change_task, remove_task = partial(_change, table=tasks), partial(_remove, table
 change_subtask, remove_subtask = partial(_change, table=subtasks), partial(_remove, table=subtasks)
 
 
-def latest_requests(connection: Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
+def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
     query = sa.select(requests).where(*matching(requests, **of)).order_by(*newest_first(requests))
     return rows(connection, query.limit(limit).offset(offset))
 
 
-def tree_page(connection: Connection, project_id: str, limit: int, offset: int, total: int) -> Page:
-    """Return requests newest first, each with `tasks` by wave, each of these with `subtasks`,
-    oldest first: three queries, whatever the size of the project."""
+def tree_page(
+    connection: sa.Connection, project_id: str, limit: int, offset: int, total: int
+) -> Page:
+    """Return requests newest first, with their tasks and subtasks, by three queries."""
     asked = latest_requests(connection, limit, offset, project_id=project_id)
     in_page = tasks.c.request_id.in_([request["id"] for request in asked])
     listed = rows(connection, sa.select(tasks).where(in_page))
@@ -217,7 +217,7 @@ def _group_by(found: list[Row], name: str, *order: str) -> dict[str, list[Row]]:
 
 
 def list_tasks(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -235,7 +235,7 @@ def list_tasks(
 
 
 def list_subtasks(
-    connection: Connection,
+    connection: sa.Connection,
     limit: int,
     offset: int,
     *,
@@ -256,25 +256,25 @@ def list_subtasks(
     return fetch_page(connection, query.order_by(*order), limit, offset)
 
 
-def tasks_of(connection: Connection, request_id: str) -> list[Row]:
+def tasks_of(connection: sa.Connection, request_id: str) -> list[Row]:
     query = sa.select(tasks).where(tasks.c.request_id == request_id)
     return rows(connection, query.order_by(*_BY_WAVE))
 
 
-def subtasks_of(connection: Connection, task_id: str) -> list[Row]:
+def subtasks_of(connection: sa.Connection, task_id: str) -> list[Row]:
     return _oldest(connection, subtasks, subtasks.c.task_id == task_id)
 
 
-def actions_of(connection: Connection, subtask_id: str) -> list[Row]:
+def actions_of(connection: sa.Connection, subtask_id: str) -> list[Row]:
     return _oldest(connection, actions, actions.c.subtask_id == subtask_id)
 
 
-def _oldest(connection: Connection, table: sa.Table, mine: sa.ColumnElement[bool]) -> list[Row]:
+def _oldest(connection: sa.Connection, table: sa.Table, mine: sa.ColumnElement[bool]) -> list[Row]:
     query = sa.select(table).where(mine).order_by(table.c.created_ms, table.c.id)
     return rows(connection, query.limit(MOST_BELOW))
 
 
-def _follow_subtasks(connection: Connection, task_id: str, now_ms: int) -> None:
+def _follow_subtasks(connection: sa.Connection, task_id: str, now_ms: int) -> None:
     """After a subtask changed, set the status of its task from the subtasks. A task that hooks
     report ends with its request. Call it within `waves.changing`."""
     if ids.is_reported(task_id):
@@ -288,9 +288,8 @@ def _follow_subtasks(connection: Connection, task_id: str, now_ms: int) -> None:
         _tell(connection, tasks, "changed", {**before, **changes}, before)
 
 
-def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
-    """Mark the running subtasks of an ended session as not completed; return how many there
-    were."""
+def close_session(connection: sa.Connection, session_id: str, now_ms: int) -> int:
+    """Mark the running subtasks of an ended session as failed; return their number."""
     mine = (subtasks.c.session_id == session_id) & subtasks.c.status.in_(UNDER_WAY)
     left = _PLACED_SUBTASKS.where(mine)
     place = first(connection, left)
@@ -310,14 +309,14 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
     return len(found)
 
 
-def _check_blockers(connection: Connection, given: Row) -> None:
+def _check_blockers(connection: sa.Connection, given: Row) -> None:
     wanted = set(given.get("blocked_by", ()))
     query = sa.select(sa.func.count()).where(subtasks.c.id.in_(wanted))
     if wanted and connection.scalar(query) != len(wanted):
         raise Refused("One or more blocking subtask IDs not found", "blocked_by")
 
 
-def _follow_agents(connection: Connection, found: Iterable[Row], now_ms: int) -> None:
+def _follow_agents(connection: sa.Connection, found: Iterable[Row], now_ms: int) -> None:
     """Update the contexts of the agents of these subtasks."""
     agents = {(row["session_id"], row["agent_id"]) for row in found if row["agent_id"] is not None}
     for session_id, agent_id in sorted(agents):
@@ -337,9 +336,8 @@ _LISTED = [column for column in actions.c if column.name not in _UNLISTED]
 list_actions = partial(find_page, table=actions, columns=_LISTED)
 
 
-def add_action(connection: Connection, given: Row, now_ms: int) -> Row:
-    """Add what a client sent. Its project and session are created if they are new, and the sums of
-    the session grow."""
+def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
+    """Add what a client sent, and its project and session if they are new."""
     given = dict(given)
     path, subtask_id = given.pop("project_path", None), given.get("subtask_id")
     subtask = get_subtask(connection, subtask_id) if subtask_id else {}
@@ -367,7 +365,7 @@ def add_action(connection: Connection, given: Row, now_ms: int) -> Row:
     return row
 
 
-def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
+def hourly(connection: sa.Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
     """Count the actions of each hour of the last day; hours without any are left out."""
     hour = (actions.c.created_ms // HOUR_MS).label("hour")
     since = actions.c.created_ms > now_ms - 24 * HOUR_MS
@@ -379,7 +377,7 @@ def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -
     ]
 
 
-def top_tools(connection: Connection, limit: int, tool_type: str | None = None) -> list[Row]:
+def top_tools(connection: sa.Connection, limit: int, tool_type: str | None = None) -> list[Row]:
     """Return the tools called most among the newest calls."""
     newest = sa.select(actions.c.tool_name, actions.c.tool_type)
     newest = newest.where(*matching(actions, tool_type=tool_type))
