@@ -14,7 +14,7 @@ from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.store.events import newest_id
-from holdfast.hub.store.rows import Row, first, rows, with_public_times
+from holdfast.hub.store.rows import Row, first, newest_first, rows, with_public_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,
@@ -109,14 +109,19 @@ def build_projection(connection: sa.Connection, session_id: str, now_ms: int) ->
         return {}
     project_id = session["project_id"]
     project = first(connection, sa.select(projects).where(projects.c.id == project_id)) or {}
+    mine = subtasks.c.session_id == session_id
+    is_over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
     asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
     listed = _tasks(connection, asked[0]["id"]) if asked else []
-    parts = _subtasks(connection, session_id)
+    parts = _some(connection, subtasks, mine, MOST_SUBTASKS, is_over, subtasks.c.created_ms.desc())
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
+    states = agent_contexts.c
+    is_agent = (states.session_id == session_id) & (states.agent_type != SNAPSHOT)
+    known = _some(connection, agent_contexts, is_agent, MOST_AGENTS, states.updated_ms.desc())
     here = messages.c.project_id == project_id
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     calls = _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
-    found = {
+    return {
         "version": projection_file.VERSION,
         "at_ms": now_ms,
         "session_id": session_id,
@@ -124,12 +129,11 @@ def build_projection(connection: sa.Connection, session_id: str, now_ms: int) ->
         "hierarchy": _hierarchy(project, asked, listed, parts),
         "waves": waves.shown(listed),
         "open_elsewhere": shown(_open_subtasks(connection, session, now_ms)),
-        "agent_states": shown(_agents(connection, session_id)),
+        "agent_states": shown(known),
         "recent_messages": shown(_newest(connection, messages, here, MOST_MESSAGES)),
         "recent_actions": shown(calls, SHORT),
         "blocking": shown(_newest(connection, blockings, waits, 50)),
     }
-    return found
 
 
 def shown(found: list[Row], most: int = WORDS) -> list[Row]:
@@ -158,31 +162,18 @@ def _hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Ro
 
 def _newest(connection: sa.Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
     """Return the newest rows, newest last."""
-    query = sa.select(table).where(where)
-    query = query.order_by(table.c.created_ms.desc(), table.c.id.desc()).limit(most)
-    return rows(connection, query)[::-1]
+    return _some(connection, table, where, most, *newest_first(table))[::-1]
 
 
 def _tasks(connection: sa.Connection, request_id: str) -> list[Row]:
-    query = sa.select(tasks).where(tasks.c.request_id == request_id)
-    return rows(
-        connection, query.order_by(tasks.c.wave_number, tasks.c.created_ms).limit(MOST_TASKS)
-    )
+    mine = tasks.c.request_id == request_id
+    return _some(connection, tasks, mine, MOST_TASKS, tasks.c.wave_number, tasks.c.created_ms)
 
 
-def _subtasks(connection: sa.Connection, session_id: str) -> list[Row]:
-    """Return open subtasks first, then the newest."""
-    over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
-    query = sa.select(subtasks).where(subtasks.c.session_id == session_id)
-    query = query.order_by(over, subtasks.c.created_ms.desc())
-    return rows(connection, query.limit(MOST_SUBTASKS))
-
-
-def _agents(connection: sa.Connection, session_id: str) -> list[Row]:
-    table = agent_contexts.c
-    mine = (table.session_id == session_id) & (table.agent_type != SNAPSHOT)
-    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc())
-    return rows(connection, query.limit(MOST_AGENTS))
+def _some(
+    connection: sa.Connection, table: sa.Table, where: Any, most: int, *order: Any
+) -> list[Row]:
+    return rows(connection, sa.select(table).where(where).order_by(*order).limit(most))
 
 
 def _open_subtasks(connection: sa.Connection, session: Row, now_ms: int) -> list[Row]:

@@ -9,7 +9,7 @@ those that only the nightly copy has, then what can be built again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -114,28 +114,22 @@ def _forget(connection: sa.Connection, sources: Sequence[str], session_id: str) 
     update(connection, sessions, session_id, {**sums(connection, session_id), **fresh})
 
 
-def _ingested_rows_of(session_id: str) -> list[sa.Delete]:
-    """Return the deletions, from the leaves to the root."""
-    request_ids = sa.select(requests.c.id).where(requests.c.session_id == session_id)
+def _ingested_rows_of(session_id: str) -> Iterator[sa.Delete]:
+    """Yield the deletions, from the leaves to the root."""
     done = sa.exists().where(actions.c.subtask_id == subtasks.c.id)
     parts = sa.exists().where(subtasks.c.task_id == tasks.c.id)
     listed = sa.exists().where(tasks.c.request_id == requests.c.id)
-    return [
-        sa.delete(actions).where(actions.c.session_id == session_id, _is_ingested(actions)),
-        sa.delete(subtasks).where(
-            subtasks.c.session_id == session_id, _is_ingested(subtasks), ~done
-        ),
-        sa.delete(tasks).where(tasks.c.request_id.in_(request_ids), _is_ingested(tasks), ~parts),
-        sa.delete(requests).where(
-            requests.c.session_id == session_id, _is_ingested(requests), ~listed
-        ),
-        sa.delete(agent_contexts).where(
-            agent_contexts.c.session_id == session_id,
-            agent_contexts.c.agent_type != SNAPSHOT,
-            _is_ingested(agent_contexts),
-        ),
-        sa.delete(windows).where(windows.c.session_id == session_id),
-    ]
+    in_session = sa.select(requests.c.id).where(requests.c.session_id == session_id)
+    is_agent = agent_contexts.c.agent_type != SNAPSHOT
+    left = {actions: sa.true(), subtasks: ~done, tasks: ~parts, requests: ~listed}
+    for table, may_go in {**left, agent_contexts: is_agent}.items():
+        is_mine = (
+            tasks.c.request_id.in_(in_session)
+            if table is tasks
+            else table.c.session_id == session_id
+        )
+        yield sa.delete(table).where(is_mine, _is_ingested(table), may_go)
+    yield sa.delete(windows).where(windows.c.session_id == session_id)
 
 
 def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
@@ -144,15 +138,9 @@ def _is_ingested(table: sa.Table) -> sa.ColumnElement[bool]:
 
 def sums(connection: sa.Connection, session_id: str) -> dict[str, int]:
     """Count a session's totals."""
-    worked = sa.case((actions.c.exit_code == 0, 1), else_=0)
-    took = actions.c.duration_ms
-    found = connection.execute(
-        sa.select(
-            sa.func.count(),
-            sa.func.coalesce(sa.func.sum(worked), 0),
-            sa.func.coalesce(sa.func.sum(took), 0),
-            sa.func.count(took),
-        ).where(actions.c.session_id == session_id)
-    ).one()
+    worked, took = sa.case((actions.c.exit_code == 0, 1), else_=0), actions.c.duration_ms
+    sums = [sa.func.coalesce(sa.func.sum(column), 0) for column in (worked, took)]
+    query = sa.select(sa.func.count(), *sums, sa.func.count(took))
+    found = connection.execute(query.where(actions.c.session_id == session_id)).one()
     calls, succeeded, took_ms, timed = map(int, found)
     return dict(zip(SUMS, (calls, succeeded, calls - succeeded, took_ms, timed), strict=True))

@@ -7,7 +7,6 @@ limit, so `max_capacity` is the compaction limit; `window_tokens` is the whole w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -15,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, IdQuery
-from holdfast.api.responses import ApiAnswer, Router, answer, respond
+from holdfast.api.responses import Router, answer, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row
@@ -33,85 +32,37 @@ ADVICE = {
 }
 
 
-# Fields of an answer: what each may be, and how it is read from a window.
-Table = dict[str, tuple[Any, Callable[[Row], Any]]]
-
-
-def _field(name: str) -> Callable[[Row], Any]:
-    return lambda row: row["health"].get(name)
-
-
-SHORT: Table = {
-    "zone": (str, lambda row: row["health"].get("zone") or "unknown"),
-    "alert": (str | None, _field("alert")),
-    "usage_percent": (float, lambda row: round(100 * readings.used_ratio(row), 2)),
-    "estimated": (bool, lambda row: bool(row["health"].get("estimated", True))),
-    "minutes_remaining": (str, lambda row: _minutes(row["health"].get("minutes_left"))),
-    "current_usage": (int, lambda row: row["used_tokens"]),
-    "max_capacity": (int, lambda row: int(row["health"].get("edge_tokens") or 0)),
-    "compact_count": (int, lambda row: row["compact_count"]),
-}
-WHOLE: Table = {
-    **SHORT,
-    "session_id": (str, lambda row: row["session_id"]),
-    "window_tokens": (int, lambda row: int(row["health"].get("window_tokens") or 0)),
-    "consumption_rate": (float, lambda row: _tokens_per_minute(row["health"], row["used_tokens"])),
-    "shouldIntervene": (bool, lambda row: advise(row) in ("save", "compact")),
-    "last_compact_at": (str | None, lambda row: row_times.to_iso(row["compacted_ms"])),
-    "last_updated_at": (str, lambda row: row_times.to_iso(row["updated_ms"])),
-}
-AGENT: Table = {
-    "agent_id": (str, lambda row: row["agent_id"] or row["session_id"]),
-    "session_id": (str, lambda row: row["session_id"]),
-    "agent_type": (str | None, _field("agent_type")),
-    "is_main": (bool, lambda row: not row["agent_id"]),
-    "updated_at": (str | None, lambda row: row_times.to_iso(row["updated_ms"])),
-    "used_tokens": (int, lambda row: row["used_tokens"]),
-    "compacting": (bool, lambda row: bool(row["health"].get("compacting"))),
-    "compactions": (
-        int,
-        lambda row: max(row["health"].get("compactions") or 0, row["compact_count"]),
-    ),
-    **{
-        name: (int | None, _field(name))
-        for name in ("edge_tokens", "ops_left_low", "ops_left_high")
-    },
-    **{name: (float | None, _field(name)) for name in ("used_ratio", "pace_ms")},
-    **{
-        name: (str | None, _field(name))
-        for name in (
-            *("basis", "forecast_basis", "model"),
-            *("client_version", "checkpoint_trigger", "machine"),
-        )
-    },
-}
-DESCRIBED = ("project_id", "project_path", "project_name", "title", "asked")
-# What is said of an agent of which nothing was reported.
-UNKNOWN: Row = {"health": {}, "used_tokens": 0, "compact_count": 0}
-
-
-def _model(name: str, table: Table, base: type[ApiAnswer] = ApiAnswer, **more: Any) -> Any:
-    return answer(name, "", base, **{key: kind for key, (kind, _) in table.items()}, **more)
-
-
-def _shown(table: Table, row: Row) -> dict[str, Any]:
-    row = {**row, "health": row["health"] or {}}
-    return {name: read(row) for name, (_, read) in table.items()}
-
+# Fields of an agent that are those of its health; the others are made by `_agent`.
+HELD = (
+    *("agent_type", "edge_tokens", "ops_left_low", "ops_left_high", "used_ratio", "pace_ms"),
+    *("basis", "forecast_basis", "model", "client_version", "checkpoint_trigger", "machine"),
+)
 
 CapacityRoom = answer(
     "CapacityRoom",
     "status:str recommended_action:str zone:str alert:str? room_tokens:int? estimated:bool "
-    "velocity_tokens_per_op:float? ops_left:int? minutes_left:float? checkpoint_ms:int? "
-    "fits:bool?",
+    "velocity_tokens_per_op:float? ops_left:int? minutes_left:float? checkpoint_ms:int? fits:bool?",
     doc="What an orchestrator needs to hand out work; null means unknown.",
 )
-
-
-Short = _model("ShortCapacity", SHORT)
-Capacity = _model("Capacity", WHOLE, agent_id=str)
-AgentCapacity = _model(
-    "AgentCapacity", AGENT, CapacityRoom, **dict.fromkeys(DESCRIBED, str | None), trend=list[float]
+Short = answer(
+    "ShortCapacity",
+    "zone:str alert:str? usage_percent:float estimated:bool minutes_remaining:str "
+    "current_usage:int max_capacity:int compact_count:int",
+)
+Capacity = answer(
+    "Capacity",
+    "agent_id:str session_id:str window_tokens:int consumption_rate:float shouldIntervene:bool "
+    "last_compact_at:str? last_updated_at:str",
+    Short,
+)
+AgentCapacity = answer(
+    "AgentCapacity",
+    "agent_id:str session_id:str agent_type:str? is_main:bool updated_at:str? used_tokens:int "
+    "compacting:bool compactions:int edge_tokens:int? ops_left_low:int? ops_left_high:int? "
+    "used_ratio:float? pace_ms:float? basis:str? forecast_basis:str? model:str? "
+    "client_version:str? checkpoint_trigger:str? machine:str? project_id:str? project_path:str? "
+    "project_name:str? title:str? asked:str? trend:float[]",
+    CapacityRoom,
 )
 AgentCapacityList = answer("AgentCapacityList", "count:int", agents=[AgentCapacity])
 CapacityHealth = answer(
@@ -124,19 +75,62 @@ CapacityHealth = answer(
 )
 
 
+def _short(row: Row | None) -> Row:
+    """The same form for an agent of which nothing was reported."""
+    row = row or {"health": {}, "used_tokens": 0, "compact_count": 0}
+    held = row["health"] or {}
+    return {
+        "zone": held.get("zone") or "unknown",
+        "alert": held.get("alert"),
+        "usage_percent": round(100 * readings.used_ratio(row), 2),
+        "estimated": bool(held.get("estimated", True)),
+        "minutes_remaining": _minutes(held.get("minutes_left")),
+        "current_usage": row["used_tokens"],
+        "max_capacity": int(held.get("edge_tokens") or 0),
+        "compact_count": row["compact_count"],
+    }
+
+
+def _whole(row: Row, agent_id: str) -> Row:
+    held = row["health"] or {}
+    return {
+        "agent_id": agent_id,
+        **_short(row),
+        "session_id": row["session_id"],
+        "window_tokens": int(held.get("window_tokens") or 0),
+        "consumption_rate": _tokens_per_minute(held, row["used_tokens"]),
+        "shouldIntervene": advise(row) in ("save", "compact"),
+        "last_compact_at": row_times.to_iso(row["compacted_ms"]),
+        "last_updated_at": row_times.to_iso(row["updated_ms"]),
+    }
+
+
+def _agent(row: Row) -> Row:
+    held = row["health"] or {}
+    return {
+        **{name: held.get(name) for name in HELD},
+        "agent_id": row["agent_id"] or row["session_id"],
+        "session_id": row["session_id"],
+        "is_main": not row["agent_id"],
+        "updated_at": row_times.to_iso(row["updated_ms"]),
+        "used_tokens": row["used_tokens"],
+        "compacting": bool(held.get("compacting")),
+        "compactions": max(held.get("compactions") or 0, row["compact_count"]),
+    }
+
+
 @router.reads("/capacity/{agent_id:text}", Capacity)
 def get(connection: Connection, agent_id: AgentPath) -> Row:
     """The newest window of this agent, or of the session with this id."""
     row = _require(readings.find(connection, agent_id))
-    return {"agent_id": agent_id, **_shown(WHOLE, row)}
+    return _whole(row, agent_id)
 
 
 @router.writes("POST", "/capacity/{agent_id:text}/reset", Capacity)
 def reset(connection: Connection, agent_id: AgentPath) -> Row:
     """Report that the window was compacted. This changes no reading; the next one shows it."""
     row = _require(readings.find(connection, agent_id))
-    freed = readings.reset(connection, row, row_times.now_ms())
-    return {"agent_id": agent_id, **_shown(WHOLE, freed)}
+    return _whole(readings.reset(connection, row, row_times.now_ms()), agent_id)
 
 
 @router.reads("/context/health", AgentCapacityList)
@@ -149,7 +143,7 @@ def agents(connection: Connection, fits: Fits = None, project_id: IdQuery = None
     found = readings.live(connection, row_times.now_ms(), project_id)
     more = readings.describe_windows(connection, found)
     listed = [
-        {**_shown(AGENT, row), **readings.room(row, fits), **described}
+        {**_agent(row), **readings.room(row, fits), **described}
         for row, described in zip(found, more, strict=True)
     ]
     return {"agents": listed, "count": len(listed)}
@@ -164,7 +158,7 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
     except StoreError:
         row, status = None, "degraded"
     action = advise(row)
-    short = _shown(SHORT, row or UNKNOWN)
+    short = _short(row)
     short["minutes_remaining"] = short["minutes_remaining"] if row else "unknown"
     started: float = request.app.state.started
     return respond(
