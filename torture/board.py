@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import sqlalchemy as sa
 
 from holdfast.hub import cleanup, ids, row_times
-from holdfast.hub.board.deliveries import CLAIMED
+from holdfast.hub.board.messages import CLAIMED
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import claims, deliveries, messages
 from holdfast.window import outbox

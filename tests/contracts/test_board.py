@@ -9,9 +9,9 @@ import pytest
 
 from holdfast.brief.shared_work import shared_work
 from holdfast.hub import row_times
-from holdfast.hub.board import deliveries, messages, outboxes
-from holdfast.hub.board.deliveries import Ask
+from holdfast.hub.board import messages, outboxes
 from holdfast.hub.board.local_agents import entry_of
+from holdfast.hub.board.messages import Ask
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
@@ -97,8 +97,8 @@ def test_who_reads_for_itself_is_not_told_again(store: Store) -> None:
     folder = _window("s1")
     _post(store, "hello", to="s1")
     ask = Ask("s1", row_times.now_ms())
-    looked = outboxes.withdraw_read(store.read(lambda c: deliveries.look(c, ask)), ask)
-    found = store.write(lambda c: deliveries.mark(c, ask, looked))
+    looked = outboxes.withdraw_read(store.read(lambda c: messages.look(c, ask)), ask)
+    found = store.write(lambda c: messages.mark(c, ask, looked))
     assert len(found.unread_ids) == 1
     outboxes.hand_out(store, row_times.now_ms())
     assert _waiting(folder) == []
@@ -159,9 +159,9 @@ def test_whoever_posts_or_reads_under_a_secret_is_refused(store: Store) -> None:
     with pytest.raises(Refused, match="to_agent must not hold a secret"):
         _post(store, "for you", to=TOKEN)
     ask = Ask(TOKEN, row_times.now_ms(), 10, projects.id_of(PLACE))
-    found = store.read(lambda c: deliveries.look(c, ask))
+    found = store.read(lambda c: messages.look(c, ask))
     with pytest.raises(Refused, match="agent_id must not hold a secret"):
-        store.write(lambda c: deliveries.mark(c, ask, found))
+        store.write(lambda c: messages.mark(c, ask, found))
 
 
 @pytest.mark.requirement("A3")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.board import agreements, deliveries, messages
-from holdfast.hub.board.deliveries import Ask
+from holdfast.hub.board import agreements, messages
+from holdfast.hub.board.messages import Ask
 from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
@@ -97,7 +97,7 @@ class BoardMachine(RuleBasedStateMachine):
     @rule(agent=AGENTS)
     def read_messages(self, agent: str) -> None:
         ask = Ask(agent, self.now_ms, MOST)
-        found = self.store.write(lambda c: deliveries.mark(c, ask, deliveries.look(c, ask)))
+        found = self.store.write(lambda c: messages.mark(c, ask, messages.look(c, ask)))
         fresh = {row["id"] for row in found.rows if not row["already_read"]}
         alive = {one for one, until_ms in self.unread[agent].items() if until_ms > self.now_ms}
         assert fresh == alive

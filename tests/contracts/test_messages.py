@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.board import deliveries, messages
-from holdfast.hub.board.deliveries import Ask, DeliveryInbox
+from holdfast.hub.board import messages
+from holdfast.hub.board.messages import Ask, DeliveryInbox
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
 from holdfast.hub.tree import projects
@@ -27,8 +27,8 @@ def posted(store: Store, words: str = "hello", topic: str = TOPIC, **more: Any) 
 
 def read(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> DeliveryInbox:
     ask = Ask(agent_id, now_ms, **more)
-    looked = store.read(lambda c: deliveries.look(c, ask))
-    return store.write(lambda c: deliveries.mark(c, ask, looked))
+    looked = store.read(lambda c: messages.look(c, ask))
+    return store.write(lambda c: messages.mark(c, ask, looked))
 
 
 def unread(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> list[str]:
@@ -95,8 +95,8 @@ def test_of_readers_at_once_only_one_gets_a_message_as_unread(store: Store, stor
     for n in range(20):
         posted(store, f"{n}", to_agent="b" if n % 2 else None)
     ask = Ask("b", NOW)
-    looked = store.read(lambda c: deliveries.look(c, ask))
-    got = parallel_threads.threads(store_url, [lambda c: deliveries.mark(c, ask, looked)] * 6)
+    looked = store.read(lambda c: messages.look(c, ask))
+    got = parallel_threads.threads(store_url, [lambda c: messages.mark(c, ask, looked)] * 6)
     fresh: list[str] = []
     for inbox in got:
         assert isinstance(inbox, DeliveryInbox)
@@ -109,22 +109,22 @@ def test_a_message_is_pending_until_it_is_claimed(store: Store) -> None:
     sent = posted(store, topic="checkpoint_trigger", to_agent="b")
 
     def pending() -> list[str]:
-        return [row["id"] for row in store.read(lambda c: deliveries.pending(c, "b", None, NOW))]
+        return [row["id"] for row in store.read(lambda c: messages.pending(c, "b", None, NOW))]
 
     assert pending() == [sent]
-    assert store.write(lambda c: deliveries.claim(c, [sent], "b", NOW)) == [sent]
+    assert store.write(lambda c: messages.claim(c, [sent], "b", NOW)) == [sent]
     assert pending() == []
-    assert store.write(lambda c: deliveries.claim(c, [sent], "b", NOW + 1)) == []
+    assert store.write(lambda c: messages.claim(c, [sent], "b", NOW + 1)) == []
     assert unread(store, "b") == []
-    assert store.write(lambda c: deliveries.confirm(c, [sent], "b", NOW + 3)) == [sent]
-    assert store.write(lambda c: deliveries.confirm(c, [sent], "b", NOW + 4)) == []
+    assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 3)) == [sent]
+    assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 4)) == []
     assert pending() == []
 
 
 @pytest.mark.requirement("A3")
 def test_a_confirmation_holds_though_no_claim_was_noted(store: Store) -> None:
     sent = posted(store)
-    assert store.write(lambda c: deliveries.confirm(c, [sent], "b", NOW + 2)) == [sent]
+    assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 2)) == [sent]
     assert unread(store, "b") == []
     assert unread(store, "c") == ["hello"]
 
@@ -132,7 +132,7 @@ def test_a_confirmation_holds_though_no_claim_was_noted(store: Store) -> None:
 @pytest.mark.requirement("A3")
 def test_nobody_claims_what_is_for_another(store: Store) -> None:
     sent = posted(store, to_agent="b")
-    assert store.write(lambda c: deliveries.claim(c, [sent, "unknown"], "c", NOW)) == []
+    assert store.write(lambda c: messages.claim(c, [sent, "unknown"], "c", NOW)) == []
 
 
 @pytest.mark.requirement("A3", "A4")
@@ -142,8 +142,8 @@ def test_of_hooks_at_once_only_one_claims_a_message(store: Store, store_url: str
     got = parallel_threads.threads(
         store_url,
         [
-            lambda c: deliveries.claim(c, sent, "b", NOW),
-            lambda c: deliveries.claim(c, backwards, "b", NOW),
+            lambda c: messages.claim(c, sent, "b", NOW),
+            lambda c: messages.claim(c, backwards, "b", NOW),
         ]
         * 3,
     )

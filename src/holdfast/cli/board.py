@@ -12,7 +12,7 @@ import click
 from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import print_json, say
 from holdfast.hub import clean_text, row_times
-from holdfast.hub.board import deliveries, messages
+from holdfast.hub.board import messages
 from holdfast.hub.board import outboxes as on_board
 from holdfast.hub.board.local_agents import Listener, resolve_address
 from holdfast.hub.store.rows import Row
@@ -138,12 +138,12 @@ def _posted(row: Row, listeners: list[Listener], place: str | None) -> str:
 def read(agent: str, peek: bool, as_json: bool) -> None:
     """Print what AGENT has not read yet, and mark it as read."""
     name = clean_text.check_agent(agent, "AGENT")
-    ask = deliveries.Ask(name, row_times.now_ms(), MOST_READ, _project_id(False))
+    ask = messages.Ask(name, row_times.now_ms(), MOST_READ, _project_id(False))
     with closing(Store.open()) as store:
-        delivery = store.read(lambda c: deliveries.look(c, ask))
+        delivery = store.read(lambda c: messages.look(c, ask))
         if not peek and delivery.unread_ids:
             looked = on_board.withdraw_read(delivery, ask)
-            delivery = store.write(lambda c: deliveries.mark(c, ask, looked))
+            delivery = store.write(lambda c: messages.mark(c, ask, looked))
     unread = [row for row in delivery.rows if not row["already_read"]]
     if as_json:
         rows = [plain(row) for row in unread]

@@ -24,7 +24,7 @@ from holdfast.api.responses import (
     row_answer,
 )
 from holdfast.hub import row_times
-from holdfast.hub.board import agreements, deliveries, messages, outboxes
+from holdfast.hub.board import agreements, messages, outboxes
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
 from holdfast.redact import redact
@@ -116,11 +116,11 @@ async def inbox(
     oldest. Messages beyond the limit stay unread. `unread_remaining` counts all unread messages
     for the agent."""
     now = row_times.now_ms()
-    ask = deliveries.Ask(agent_id, now, limit, project_id, since, topic, include_broadcasts)
-    found = await db.read(lambda c: deliveries.look(c, ask))
+    ask = messages.Ask(agent_id, now, limit, project_id, since, topic, include_broadcasts)
+    found = await db.read(lambda c: messages.look(c, ask))
     if found.unread_ids:
         looked = await asyncio.to_thread(outboxes.withdraw_read, found, ask)
-        found = await db.write(lambda c: deliveries.mark(c, ask, looked))
+        found = await db.write(lambda c: messages.mark(c, ask, looked))
     return respond(
         {
             "agent_id": agent_id,
@@ -167,7 +167,7 @@ def exchange(connection: Connection, body: ExchangeRequest) -> Row:
     now = row_times.now_ms()
     receipts = []
     for window in body.agents:
-        given, had = deliveries.exchange(connection, window.model_dump(), now)
+        given, had = messages.exchange(connection, window.model_dump(), now)
         aged = [_aged(row, now) for row in given]
         receipts.append({"agent": window.agent, "messages": aged, "had": had})
     return {"agents": receipts}

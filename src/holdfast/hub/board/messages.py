@@ -1,18 +1,30 @@
-"""Messages between agents, and which broadcasts an agent wants. A message goes to one agent, or to
-everybody (`to_agent` none), and expires. Topics are a closed list, so that a typo is refused;
-users add their own.
+"""Messages between agents, which of them an agent gets, and which it got already. A message goes to
+one agent, or to everybody (`to_agent` none), and expires. Topics are a closed list, so that a typo
+is refused; users add their own. No agent gets a message twice.
+
+An agent always gets messages sent to its name. Of messages to everybody it gets those that it did
+not send itself, that belong to one of its projects or to none, and, if it has subscribed to topics,
+that have one of them. An agent that is not known on any project gets the messages of all projects:
+a client that does not say where it works must not miss its own.
+
+There is one row per message and agent. `claimed` means that a hook printed the message and the
+transcript has not yet shown that the model saw it. `read` means that it reached the agent. The
+process that inserts the row delivers the message; if two try at once, only one succeeds.
 
 The `callback_url` of a subscription is saved and never called: nothing is sent over the network.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import sqlalchemy as sa
 
 from holdfast.hub import clean_text, ids
+from holdfast.hub.board.local_agents import NOT_TO_AGENTS
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
@@ -20,12 +32,24 @@ from holdfast.hub.store.rows import (
     Row,
     fetch_page,
     find_page,
+    insert_into,
     matching,
     newest_first,
     put_and_get,
     remove,
+    rows,
 )
-from holdfast.hub.store.tables import deliveries, messages, subscriptions
+from holdfast.hub.store.tables import (
+    agent_contexts,
+    deliveries,
+    messages,
+    requests,
+    sessions,
+    subscriptions,
+    subtasks,
+    tasks,
+    windows,
+)
 from holdfast.hub.tree import projects
 from holdfast.settings import load as settings
 
@@ -171,3 +195,196 @@ def unsubscribe(connection: sa.Connection, **which: str) -> Row:
 
 _OLDEST = (subscriptions.c.created_ms, subscriptions.c.agent_id, subscriptions.c.topic)
 list_subscriptions = partial(find_page, table=subscriptions, order=_OLDEST)
+
+
+Condition = sa.ColumnElement[bool]
+Name: TypeAlias = str | sa.BindParameter[str]  # or a parameter, in a query that is built once
+Time: TypeAlias = int | sa.BindParameter[int]
+
+
+def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
+    """Build the condition on messages that this agent gets; by default of all its projects."""
+    place = messages.c.project_id
+    here = _is_in_known_project(agent_id) if project_id is None else place == project_id
+    to_all = sa.and_(
+        messages.c.to_agent.is_(None),
+        messages.c.from_agent != agent_id,
+        place.is_(None) | here,
+        _is_subscribed(agent_id),
+    )
+    return (messages.c.expires_ms > now_ms) & ((messages.c.to_agent == agent_id) | to_all)
+
+
+def _is_subscribed(agent_id: Name) -> Condition:
+    mine = sa.select(subscriptions.c.topic).where(subscriptions.c.agent_id == agent_id)
+    return ~mine.exists() | messages.c.topic.in_(mine)
+
+
+def _is_in_known_project(agent_id: Name) -> Condition:
+    branch = subtasks.join(tasks).join(requests)
+    known = sa.union(
+        sa.select(sessions.c.project_id).where(sessions.c.id == agent_id),
+        sa.select(windows.c.project_id).where(windows.c.agent_id == agent_id),
+        sa.select(agent_contexts.c.project_id).where(agent_contexts.c.agent_id == agent_id),
+        sa.select(requests.c.project_id).select_from(branch).where(subtasks.c.agent_id == agent_id),
+    ).subquery("known")
+    placed = sa.select(known.c.project_id).where(known.c.project_id.is_not(None))
+    return messages.c.project_id.in_(placed) | ~placed.exists()
+
+
+CLAIMED, READ = "claimed", "read"
+MOST_PENDING = 50  # as many as an outbox holds
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request of an agent for its inbox."""
+
+    agent_id: str
+    now_ms: int
+    limit: int = 100
+    project_id: str | None = None  # none: the projects it is known to work on
+    since_ms: int | None = None
+    topic: str | None = None
+    broadcasts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryInbox:
+    rows: Sequence[Row]  # with `already_read`
+    unread_remaining: int  # of all messages for this agent, without the filters
+
+    @property
+    def unread_ids(self) -> list[str]:
+        return [row["id"] for row in self.rows if not row["already_read"]]
+
+
+def look(connection: sa.Connection, ask: Ask) -> DeliveryInbox:
+    """Return the messages without marking any; unread ones are first where the limit cuts."""
+    given = deliveries.alias("given")
+    mine = (given.c.message_id == messages.c.id) & (given.c.agent_id == ask.agent_id)
+    was_read = sa.case((given.c.message_id.is_(None), 0), else_=1)
+    query = (
+        sa.select(messages, was_read.label("already_read"))
+        .select_from(messages.outerjoin(given, mine))
+        .where(hears(ask.agent_id, ask.project_id, ask.now_ms), *_filters(ask))
+        .order_by(was_read, *_ORDER)
+        .limit(ask.limit)
+    )
+    found = [{**row, "already_read": bool(row["already_read"])} for row in rows(connection, query)]
+    found.sort(key=lambda row: (-row["priority"], row["created_ms"], row["id"]))
+    return DeliveryInbox(found, _unread(connection, ask))
+
+
+def mark(connection: sa.Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:
+    """Mark messages as read. One that another process delivered first counts as read too."""
+    clean_text.check_names(agent_id=ask.agent_id)
+    mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, ask.now_ms, state=READ))
+    found = [{**row, "already_read": row["id"] not in mine} for row in inbox.rows]
+    return DeliveryInbox(found, max(0, inbox.unread_remaining - len(inbox.unread_ids)))
+
+
+def pending(
+    connection: sa.Connection,
+    agent_id: str,
+    project_id: str | None,
+    now_ms: int,
+    *,
+    is_subagent: bool = False,
+) -> list[Row]:
+    """Return the messages a hook has to print for this agent: neither claimed nor read, oldest
+    first. A subagent gets what is for everybody through its parent, and nothing of its window."""
+    is_recipient = hears(agent_id, project_id, now_ms)
+    query = sa.select(messages).where(is_recipient, is_undelivered(agent_id))
+    if is_subagent:
+        is_direct = messages.c.to_agent.is_not(None)
+        query = query.where(is_direct, messages.c.topic.not_in(NOT_TO_AGENTS))
+    return rows(connection, query.order_by(*_ORDER[1:]).limit(MOST_PENDING))
+
+
+def exchange(
+    connection: sa.Connection, window: Mapping[str, Any], now_ms: int
+) -> tuple[list[Row], list[str]]:
+    """For one window of another machine, note what was said and confirmed there, and return the
+    messages that it has not got, and which of those it has were read elsewhere.
+
+    As on the board itself, a message is claimed once a hook has printed it, and read once the
+    agent's transcript shows it. A lost answer costs nothing: the same messages are given again, and
+    the machine knows which it has.
+    """
+    agent_id, path, waiting = window["agent"], window["project_path"], window["waiting"]
+    claim(connection, window["said"], agent_id, now_ms)
+    confirm(connection, window["confirmed"], agent_id, now_ms)
+    if not window["listens"]:
+        return [], []
+    whose = agent_id, ids.project_id(path) if path else None, now_ms
+    found = pending(connection, *whose, is_subagent=not window["hears_all"])
+    given = sa.select(deliveries.c.message_id).where(*matching(deliveries, agent_id=agent_id))
+    had = list(connection.scalars(given.where(deliveries.c.message_id.in_(waiting))))
+    return [row for row in found if row["id"] not in waiting], had
+
+
+def _hand_over(
+    connection: sa.Connection,
+    message_ids: Sequence[str],
+    agent_id: str,
+    now_ms: int,
+    *,
+    state: str,
+    confirms: bool = False,
+) -> list[str]:
+    """Write and announce the rows, and return the ids of those that were written. One statement, in
+    the order of ids, so that two of them never wait for each other."""
+    if not message_ids:
+        return []
+    to_me = messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
+    given = sa.select(messages.c.id, *map(sa.literal, (agent_id, state, now_ms)))
+    given = given.where(messages.c.id.in_(message_ids), to_me).order_by(messages.c.id)
+    if not confirms:
+        given = given.where(messages.c.expires_ms > now_ms)
+    made = insert_into(connection.dialect.name, deliveries).from_select(
+        ["message_id", "agent_id", "state", "at_ms"], given
+    )
+    key = ["message_id", "agent_id"]
+    if confirms:
+        made = made.on_conflict_do_update(
+            index_elements=key,
+            set_={name: made.excluded[name] for name in ("state", "at_ms")},
+            where=deliveries.c.state == CLAIMED,
+        )
+    else:
+        made = made.on_conflict_do_nothing(index_elements=key)
+    got = set(connection.scalars(made.returning(deliveries.c.message_id)))
+    written = [id_ for id_ in message_ids if id_ in got]
+    if written:
+        kind = "message.read" if state == READ else "message.claimed"
+        events.announce(connection, kind, {"agent_id": agent_id, "message_ids": written})
+    return written
+
+
+# Claim messages: the caller may print those that are returned; others have claimed the rest.
+claim = partial(_hand_over, state=CLAIMED)
+# Mark messages as read after they were seen to reach the agent, whether claimed before or not.
+confirm = partial(_hand_over, state=READ, confirms=True)
+
+
+def _filters(ask: Ask) -> list[Condition]:
+    narrower = matching(messages, topic=ask.topic)
+    if ask.since_ms is not None:
+        narrower.append(messages.c.created_ms > ask.since_ms)
+    return narrower if ask.broadcasts else [*narrower, messages.c.to_agent.is_not(None)]
+
+
+def _unread(connection: sa.Connection, ask: Ask) -> int:
+    is_recipient = hears(ask.agent_id, ask.project_id, ask.now_ms)
+    counted = sa.select(sa.func.count()).select_from(messages)
+    return connection.scalar(counted.where(is_recipient, is_undelivered(ask.agent_id))) or 0
+
+
+def is_undelivered(agent_id: Name) -> Condition:
+    """Build the condition on messages that this agent has neither claimed nor read yet."""
+    given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
+    return ~sa.exists().where(given)
+
+
+_ORDER = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
-from holdfast.hub.board import deliveries, messages
-from holdfast.hub.board.deliveries import Ask, DeliveryInbox
+from holdfast.hub.board import messages
 from holdfast.hub.board.local_agents import Listener, entry_of, listeners, with_outbox
+from holdfast.hub.board.messages import Ask, DeliveryInbox
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.window import outbox
@@ -67,7 +67,7 @@ def _may_hear(one: Listener, row: Row) -> bool:
 def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     _settle(store, one, now_ms)  # printed messages make room for waiting ones
     whose = one.name, one.project_id, now_ms
-    rows = store.read(lambda c: deliveries.pending(c, *whose, is_subagent=one.is_agent))
+    rows = store.read(lambda c: messages.pending(c, *whose, is_subagent=one.is_agent))
     if not rows:
         return True
     known = outbox.known_ids(one.folder)
@@ -78,7 +78,7 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"{one.folder}: to be handed out later: {error}")
         return False
-    return len(rows) < deliveries.MOST_PENDING
+    return len(rows) < messages.MOST_PENDING
 
 
 def settle(store: Store, now_ms: int) -> None:
@@ -114,8 +114,8 @@ def _note(
     connection: Connection, name: str, printed: list[str], over: list[DoneMessage], now_ms: int
 ) -> None:
     confirmed = [done.id for done in over if done.state == CONFIRMED]
-    deliveries.claim(connection, printed, name, now_ms)
-    deliveries.confirm(connection, confirmed, name, now_ms)
+    messages.claim(connection, printed, name, now_ms)
+    messages.confirm(connection, confirmed, name, now_ms)
 
 
 def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:

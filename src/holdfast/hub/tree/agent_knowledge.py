@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from holdfast.hub import row_times
-from holdfast.hub.board.deliveries import hears, is_undelivered
+from holdfast.hub.board.messages import hears, is_undelivered
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row, first, newest_first, rows, with_public_times
 from holdfast.hub.store.tables import (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.hub import clean_text, projection, row_times
-from holdfast.hub.board import agreements, deliveries, messages, outboxes
+from holdfast.hub.board import agreements, messages, outboxes
 from holdfast.hub.board.local_agents import resolve_address
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
@@ -38,12 +38,12 @@ def _post(asked: BoardArguments) -> ToolAnswer:
 
 def _read(asked: BoardArguments) -> ToolAnswer:
     where = projects.id_of(client_session.project())
-    ask = deliveries.Ask(_me(asked), row_times.now_ms(), MAX_ROWS, where, topic=asked.topic or None)
+    ask = messages.Ask(_me(asked), row_times.now_ms(), MAX_ROWS, where, topic=asked.topic or None)
     store = client_session.store()
-    found = store.read(lambda c: deliveries.look(c, ask))
+    found = store.read(lambda c: messages.look(c, ask))
     if found.unread_ids:
         looked = outboxes.withdraw_read(found, ask)
-        found = store.write(lambda c: deliveries.mark(c, ask, looked))
+        found = store.write(lambda c: messages.mark(c, ask, looked))
     unread = [_message(row) for row in found.rows if not row["already_read"]]
     left = {"unread_remaining": found.unread_remaining}
     return ToolAnswer(f"{len(unread)} new messages", left, "messages", unread)
