@@ -39,10 +39,3 @@ def test_a_pair_ends_by_name_or_by_id_and_only_once(api: TestClient) -> None:
     assert api.delete(f"/api/blocking/{again['id']}").json() == {"success": True}
     assert api.delete(f"/api/blocking/{again['id']}").status_code == 404
     assert api.delete("/api/blocking/not-an-id").status_code == 400
-
-
-@pytest.mark.requirement("A2", "S2")
-def test_nobody_waits_for_itself(api: TestClient) -> None:
-    alone = api.post("/api/blocking", json={"blocked_by": "a", "blocked_agent": "a"})
-    assert alone.status_code == 400
-    assert "cannot block itself" in alone.json()["error"]

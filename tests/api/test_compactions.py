@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.brief.compose import compose
-from holdfast.brief.item import OUTPUT_TOKENS
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
-from holdfast.record.reader import read_record
 from holdfast.window import audit
 from holdfast.window.audit import FREED
 from tests.builders import a_boundary, a_summary
@@ -37,11 +34,6 @@ def _compacts(script: ScriptedSession, summary: str) -> None:
         script.write({**line, "timestamp": stamp(script.now_ms), "uuid": f"c-{script.now_ms}"})
 
 
-def _given(script: ScriptedSession, text: str) -> None:
-    added = {"type": "hook_additional_context", "content": [text]}
-    script.write({"type": "attachment", "uuid": f"g-{script.now_ms}", "attachment": added})
-
-
 @pytest.mark.requirement("B10", "U5", "S2")
 def test_a_compaction_says_how_much_its_summary_holds_and_what_would_come_back(
     api: TestClient, store: Store, tmp_path: Path
@@ -64,23 +56,6 @@ def test_a_compaction_says_how_much_its_summary_holds_and_what_would_come_back(
     parts = found["parts"]
     assert parts["restored_tokens"] == 0 < parts["brief_tokens"], "nothing was restored"
     assert sum(parts.values()) - parts["brief_tokens"] == found["after_tokens"]
-
-
-@pytest.mark.requirement("B10", "U5")
-def test_a_brief_that_the_transcript_shows_is_told_as_it_was_given(
-    api: TestClient, store: Store, tmp_path: Path
-) -> None:
-    script = _compacted(tmp_path, "Work goes on.")
-    brief = compose(read_record(script.transcript), OUTPUT_TOKENS, given="").text
-    _given(script, f"{brief}\nand one more line")
-    sync(store)
-    found = api.get("/api/compactions/s1/1").json()
-    assert found["was_given"]
-    assert [one["line"] for one in found["brief"]][-1] == "and one more line"
-    assert any(RULE in one["line"] and one["reason"] for one in found["brief"])
-    failing = next(one for one in found["items"] if one["kind"] == "failing")
-    assert "\n" in failing["text"] and found["brief"][failing["line"]]["reason"]
-    assert found["second_brief"] == []
 
 
 @pytest.mark.requirement("B10", "U5", "S2")

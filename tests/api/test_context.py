@@ -37,15 +37,6 @@ def test_a_brief_tells_an_agent_what_it_should_know(api: TestClient) -> None:
     assert again["counts"]["messages"] == 1, "to look is not to read"
 
 
-@pytest.mark.usefixtures("known")
-@pytest.mark.requirement("S2")
-def test_what_is_not_wanted_is_left_out(api: TestClient) -> None:
-    query = {"session_id": "s1", "include_messages": "false", "include_blocking": "false"}
-    content = api.get("/api/context/fe", params=query).json()["brief"]["content"]
-    assert "/login" not in content
-    assert "waits for" not in content
-
-
 @pytest.mark.requirement("S2")
 def test_an_agent_nobody_heard_of_is_not_found(api: TestClient) -> None:
     assert api.get("/api/context/nobody").status_code == 404

@@ -58,9 +58,3 @@ def test_a_decision_taken_in_a_full_window_is_listed_and_others_are_not(
     assert (page["count"], page["total"]) == (1, 1)
     assert [one["at"] for one in page["decisions"]] == [here["at"]]
     assert api.get("/api/audit/decisions", params={"session_id": "s2"}).json()["total"] == 0
-
-
-def test_where_nobody_decided_anything_nothing_is_listed(api: TestClient) -> None:
-    assert api.get("/api/audit/decisions").json()["decisions"] == []
-    ran = CliRunner().invoke(holdfast_command, ["log", "--decisions"])
-    assert (ran.exit_code, ran.stdout) == (0, "")

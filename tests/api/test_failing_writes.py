@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from starlette.testclient import TestClient
 
 from holdfast.hub.errors import TooNew
 from holdfast.hub.store import schema
-from holdfast.hub.store.engine import parse_url
 from holdfast.hub.store.store import RECENT_MS, Store, WriteHealth
 from holdfast.wire import log
 
@@ -95,26 +92,6 @@ def test_the_log_holds_no_value_of_a_row_that_could_not_be_written(
 
 
 # Faults of a real PostgreSQL.
-
-
-@contextmanager
-def _session(url: str) -> Iterator[sa.Connection]:
-    """Another client of the same database."""
-    engine = sa.create_engine(parse_url(url))
-    with engine.connect() as connection:
-        yield connection
-    engine.dispose()
-
-
-def _ask(url: str, query: str) -> int:
-    with _session(url) as connection:
-        found = int(connection.exec_driver_sql(query).scalar_one())
-        connection.commit()
-    return found
-
-
-MINE = "FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = current_database()"
-WAITING = f"SELECT count(*) {MINE} AND wait_event_type = 'Lock'"
 
 
 def test_a_write_after_a_newer_holdfast_upgraded_the_database_is_refused(

@@ -110,11 +110,3 @@ def test_a_database_killed_while_writing_comes_back_and_so_does_the_server() -> 
                 assert heard.event()["id"] == 1, "listening works again too"
         assert writers.statuses == {201, 503}
         _assert_all_there(url, writers.acknowledged)
-
-
-FULL = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
-from holdfast.cli.main import main
-main()
-"""

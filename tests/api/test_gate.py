@@ -49,23 +49,8 @@ def _error(answer: bytes) -> str:
     return str(json.loads(answer.split(b"\r\n\r\n", 1)[1])["error"])
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        "",
-        "Bearer",
-        "Bearer ",
-        f"Bearer {TOKEN}x",
-        f"Bearer {TOKEN[:-1]}",
-        f"Basic {TOKEN}",
-        f"{TOKEN}",
-        "Bearer \xff\xfe",
-        f"Bearer {TOKEN} {TOKEN}",
-    ],
-)
-@pytest.mark.parametrize(
-    "path", ["/api/projects", "/openapi.json", "/nowhere", "/health/x", "//health"]
-)
+@pytest.mark.parametrize("given", ["", "Bearer ", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN])
+@pytest.mark.parametrize("path", ["/api/projects", "/openapi.json", "/health/x", "//health"])
 def test_without_the_token_nothing_is_said(live: Live, given: str, path: str) -> None:
     auth = f"Authorization: {given}\r\n" if given else ""
     answer = live.raw(_request("", path=path, auth=auth))
@@ -75,39 +60,25 @@ def test_without_the_token_nothing_is_said(live: Live, given: str, path: str) ->
 
 
 @pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "127.0.0.1.evil.example",
-        "",
-        "[::1",
-        "127.0.0.2",
-        "localhost:80:80",
-        "a@127.0.0.1",
-        "x\\@y",
-    ],
+    "host", ["evil.example", "127.0.0.1.evil.example", "[::1", "127.0.0.2", "a@127.0.0.1"]
 )
 def test_a_name_that_is_not_ours_is_turned_away(live: Live, host: str) -> None:
     answer = live.raw(_request("", host=f"Host: {host}\r\n"))
     assert _status(answer) in (400, 403)
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "Origin: http://evil.example\r\n",
-        "Origin: null\r\n",
-        "Origin: http://127.0.0.1:8080\r\n",
-        "Origin: x://evil://127.0.0.1\r\n",
-        "Sec-Fetch-Site: cross-site\r\n",
-        "Sec-Fetch-Site: same-site\r\n",
-        "Referer: http://evil.example/page\r\n",
-        "Referer: http://127.0.0.1.evil.example/\r\n",
-        "Referer: http://127.0.0.1:8080/\r\n",
-    ],
+ELSEWHERE = (
+    "Origin: http://evil.example",
+    "Origin: null",
+    "Origin: http://127.0.0.1:8080",
+    "Sec-Fetch-Site: same-site",
+    "Referer: http://127.0.0.1.evil.example/",
 )
+
+
+@pytest.mark.parametrize("head", ELSEWHERE)
 def test_pages_of_other_origins_are_turned_away(live: Live, head: str) -> None:
-    answer = live.raw(_request(head))
+    answer = live.raw(_request(f"{head}\r\n"))
     assert _status(answer) == 403
     assert b"access-control" not in answer.lower()
 
@@ -124,9 +95,7 @@ def test_our_own_page_is_served_and_no_other_is_invited(live: Live, head: str) -
 TYPES = (
     "",
     "Content-Type: application/x-www-form-urlencoded\r\n",
-    "Content-Type: text/plain;charset=UTF-8\r\n",
     "Content-Type: multipart/form-data; boundary=x\r\n",
-    "Content-Type: nonsense\r\n",
 )
 SAVE = json.dumps({"session_id": "s", "trigger": "monitor"}).encode()
 
@@ -148,15 +117,7 @@ def test_a_json_body_of_a_script_is_read_whatever_its_type_is_called(live: Live,
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
-@pytest.mark.parametrize(
-    "head",
-    [
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Referer": "http://evil.example/form"},
-    ],
-)
+@pytest.mark.parametrize("head", [{"Origin": "null"}, {"Referer": "http://evil.example/form"}])
 def test_a_form_of_another_page_writes_nothing_even_where_no_token_is_asked(
     app: FastAPI, store: Store, kind: str, head: dict[str, str]
 ) -> None:

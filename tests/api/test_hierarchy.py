@@ -33,17 +33,6 @@ def test_a_tree_is_paged_and_an_unknown_project_is_404(api: TestClient) -> None:
     assert api.get("/api/hierarchy/no-uuid").status_code == 400
 
 
-@pytest.mark.requirement("S2")
-def test_a_project_is_told_with_its_last_requests_and_figures(api: TestClient) -> None:
-    request = a_request(api)
-    found = api.get(f"/api/projects/{request['project_id']}").json()
-    assert found["project"]["requests"] == found["requests"] == [request]
-    assert found["stats"]["total_requests"] == 1
-    assert found["stats"]["avg_duration_ms"] is None
-    assert api.get(f"/api/projects/{NOWHERE}").status_code == 404
-    assert api.get("/api/projects/no-uuid").status_code == 400
-
-
 @pytest.mark.requirement("S2", "A6")
 def test_waves_are_told(api: TestClient) -> None:
     none = api.get("/api/waves/s1/current")

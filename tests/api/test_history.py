@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,10 @@ from holdfast.hub.ingest import windows
 from holdfast.hub.ingest.background import tidy
 from holdfast.hub.ingest.sync import read_positions, sync
 from holdfast.hub.store.store import Store
-from holdfast.window import state as states
-from holdfast.window.state import State
 from holdfast.wire import places
 from tests.archive.sessions import session_path
 from tests.builders import SONNET, a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.contracts.session_script import ScriptedSession
-from tests.hot.hooks import fire
 from tests.waiting import until
 
 RULE = "Never write into the gauge archive, only into tide_tables"
@@ -113,17 +109,6 @@ def test_what_the_last_summaries_left_out_is_told_and_leads_to_the_same_numbers(
     assert not row["was_given"] and row["restored"] > 0
 
 
-@pytest.mark.requirement("U5")
-def test_a_past_session_has_turns_readings_and_a_limit(api: TestClient, store: Store) -> None:
-    a_past_session()
-    _read(store)
-    turns = api.get("/api/sessions/s9/turns").json()
-    assert turns["is_available"] and [one["number"] for one in turns["turns"]] == [2, 1]
-    found = api.get("/api/sessions/s9/readings").json()
-    assert found["used_tokens"] == [50_000, 160_000, 30_000] and found["edge_tokens"]
-    assert not Path(places.window("s9")).exists(), "nothing is written for a session of the past"
-
-
 @pytest.mark.requirement("U5", "S5")
 def test_what_is_old_stays_as_long_as_its_transcript(api: TestClient, store: Store) -> None:
     path = a_past_session()
@@ -154,33 +139,6 @@ def test_a_compaction_that_was_not_compared_says_so_and_no_zero(
 
 
 @pytest.mark.requirement("U5")
-def test_sessions_are_filtered_by_time_duration_compactions_and_agent(
-    api: TestClient, store: Store
-) -> None:
-    path = a_past_session(
-        "old", {**an_answer(31_000, id="m4"), "timestamp": "2026-01-01T03:00:00.000Z"}
-    )
-    os.utime(path, (1_767_236_400, 1_767_236_400))
-    a_transcript(
-        session_path("new"),
-        {**a_prompt("Calm"), "sessionId": "new", "timestamp": "2026-02-01T00:00:00.000Z"},
-        {**an_answer(40_000), "sessionId": "new", "timestamp": "2026-02-01T00:00:10.000Z"},
-    )
-    os.utime(session_path("new"), (1_769_904_010, 1_769_904_010))
-    _read(store)
-
-    def names(**wanted: Any) -> list[str]:
-        found = api.get("/api/history/sessions", params=wanted).json()["sessions"]
-        return [one["id"] for one in found]
-
-    assert names() == ["new", "old"]
-    assert names(since="2026-01-15T00:00:00Z") == ["new"]
-    assert names(until="2026-01-15T00:00:00Z") == ["old"]
-    assert names(least_minutes=60) == names(least_compactions=1) == ["old"]
-    assert names(agent="codex") == [] and names(agent="claude") == ["new", "old"]
-
-
-@pytest.mark.requirement("U5")
 def test_tokens_are_added_up_by_day_project_session_and_agent_and_in_money_where_priced(
     api: TestClient, store: Store
 ) -> None:
@@ -203,30 +161,6 @@ def test_tokens_are_added_up_by_day_project_session_and_agent_and_in_money_where
     priced = api.get("/api/usage", params={"days": 366}).json()
     cost = (60 * 3 + 300 * 15 + found["total"]["cache_read"] * 0.3 + 120 * 3.75) / 1e6
     assert priced["total"]["cost"] == pytest.approx(cost, abs=1e-4)
-
-
-@pytest.mark.requirement("X7")
-def test_a_transcript_that_cannot_be_read_is_listed_and_stops_no_other(
-    api: TestClient, store: Store
-) -> None:
-    good = a_past_session("good")
-    session_path("bad").mkdir()
-    history.update()
-    assert {one.session_id for one in history.load().values() if one.is_read} == {"good"}
-    assert good.is_file()
-
-
-@pytest.mark.requirement("U5")
-def test_nothing_is_well_where_no_hook_is_installed(api: TestClient, tmp_path: Path) -> None:
-    path = a_transcript(tmp_path / "s1.jsonl", a_prompt("Mend it."), an_answer(60_000))
-    Path(places.window("s1")).mkdir(parents=True, mode=0o700)
-    states.save(places.window("s1"), State(session_id="s1", transcript=str(path)))
-    found = api.get("/api/machine").json()
-    words = "no hook of Holdfast is installed; run `holdfast install`"
-    assert (found["level"], found["worst"]) == ("warn", words)
-    assert (found["hooks"]["installed"], found["hooks"]["sessions"]) == (False, 0)
-    fire("PostToolUse", path, session="s2")
-    assert api.get("/api/machine").json()["hooks"]["sessions"] == 1
 
 
 @pytest.mark.requirement("U5")

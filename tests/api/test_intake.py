@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import strategies as st
 
 from holdfast.hub import row_times
-from holdfast.hub.ingest import records
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import readings
 from holdfast.window.windows import LIVE_MS
@@ -71,16 +69,6 @@ def test_a_sender_that_redacted_nothing_gets_no_secret_in(api: TestClient, store
     assert TOKEN not in api.get("/api/events", headers={"Accept": "application/json"}).text
 
 
-@pytest.mark.requirement("X4", "S4")
-def test_what_grows_by_a_placeholder_is_still_taken(api: TestClient, store: Store) -> None:
-    full = (TOKEN + " ") * 500
-    prompt = {"deed": "request", "id": ONE, "prompt": full[: records.PROMPT_CHARS], **PLACE}
-    short = "password=hunter2a " * 500
-    second = {**prompt, "id": TWO, "prompt": short[: records.PROMPT_CHARS]}
-    assert api.post("/api/intake", json=_batch([*MET, prompt, second])).status_code == 200
-    assert "hunter2a" not in json.dumps(rows_of(store))
-
-
 @pytest.mark.requirement("U5", "S4")
 def test_the_curve_of_a_session_on_another_machine_can_be_drawn(api: TestClient) -> None:
     assert api.post("/api/intake", json=_batch([*MET, *WORDY])).status_code == 200
@@ -125,20 +113,7 @@ def _post(api: TestClient, data: bytes) -> int:
     ).status_code
 
 
-deed = st.sampled_from(ALL)
-ids = st.sampled_from([PROJECT, ONE, TWO, THREE])
-
-
-HOSTILE = [
-    {"used_ratio": "abc"},
-    {"used_ratio": -1},
-    {"used_ratio": True},
-    {"edge_tokens": "a lot"},
-    {"edge_tokens": 10**300},
-    {"minutes_left": [3]},
-    {"zone": 5},
-    {"alert": {"a": 1}},
-]
+HOSTILE = [{"used_ratio": "abc"}, {"edge_tokens": 10**300}, {"zone": 5}]
 
 
 @pytest.mark.requirement("S4", "X7", "G10")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,7 +18,7 @@ from holdfast.api.app import join_pages
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.login import Tickets
 from holdfast.settings import secret_file
-from tests.api.live import MAIN, Live, a_url, as_process, run
+from tests.api.live import a_url, as_process, run
 from tests.waiting import PATIENCE_SECONDS
 
 TOKEN = "a-token-for-tests"
@@ -165,21 +163,3 @@ def _overhear(listener: socket.socket, reply: bytes, told: list[bytes]) -> None:
         wire.settimeout(PATIENCE_SECONDS)
         told.append(wire.recv(65536))
         wire.sendall(reply)
-
-
-@pytest.mark.requirement("U5", "X5")
-def test_ui_starts_a_server_where_none_runs_and_ends_it() -> None:
-    live = Live(_free_port())
-    command = [*MAIN, "ui", "--no-open", "--port", str(live.port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        link = process.stdout.readline().strip()
-        assert "/ui/#/login?ticket=" in link
-        assert live.get("/health").status == 200
-        process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE_SECONDS) == 0
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])

@@ -13,7 +13,7 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.window import audit
 from holdfast.window.audit import FREED
-from holdfast.wire import log, places
+from holdfast.wire import places
 from tests.contracts import session_script as telling
 from tests.contracts.session_script import ScriptedSession
 
@@ -138,19 +138,6 @@ def test_a_pin_over_the_api_says_so_and_never_stands_under_the_users_words(
     assert ledger.read("", "").pins == (), "it does not reach other projects"
 
 
-@pytest.mark.requirement("S2")
-def test_the_log_is_read_by_level_and_by_session(api: TestClient, script: ScriptedSession) -> None:
-    log.add("INFO", "s1", "compacted")
-    log.add("ERROR", "serve", "the disk is full")
-    lines = api.get("/api/log").json()["lines"]
-    assert [one["message"] for one in lines[-2:]] == ["compacted", "the disk is full"]
-    graver = api.get("/api/log", params={"level": "ERROR"}).json()["lines"]
-    assert {one["level"] for one in graver} == {"ERROR"}
-    mine = api.get("/api/log", params={"session_id": "s1"}).json()["lines"]
-    assert {one["place"] for one in mine} == {"s1"}
-    assert api.get("/api/log", params={"level": "LOUD"}).status_code == 400
-
-
 @pytest.mark.requirement("U5", "S2")
 def test_the_totals_of_a_day_are_sums_of_what_hooks_noted(
     api: TestClient, store: Store, script: ScriptedSession
@@ -187,19 +174,3 @@ def test_everybody_who_waits_is_listed_at_once(
     mine = api.get("/api/blocking", params={"project_id": _project(api)}).json()
     assert [one["blocked_agent"] for one in mine["blockings"]] == ["a1"]
     assert mine["blockings"][0]["since"] and mine["count"] == 1
-
-
-@pytest.mark.requirement("K3", "U5", "S2")
-def test_pins_of_a_newer_holdfast_are_left_alone_in_words(
-    api: TestClient, script: ScriptedSession
-) -> None:
-    whose = {"session_id": "s1"}
-    api.post("/api/budget/pins", json={**whose, "text": "Heights in centimetres"})
-    [ledger] = (Path(places.home()) / "budget").glob("project-*.json")
-    newer = ledger.read_text().replace('"version": 1', '"version": 2')
-    ledger.write_text(newer)
-    refused = api.post("/api/budget/pins", json={**whose, "text": "Tables in metres"})
-    assert refused.status_code == 503, refused.text
-    assert "newer Holdfast" in refused.json()["error"] and refused.json()["try_next"]
-    assert ledger.read_text() == newer
-    assert api.get("/api/budget", params=whose).status_code == 200

@@ -50,11 +50,7 @@ def two_projects(api: TestClient) -> None:
         post(api, "message", project_id=ids["one"], **body)
     post(api, "message", **says, content={"text": "for everybody"})
     request = post(
-        api,
-        "request",
-        project_id=ids["one"],
-        session_id="session-one-before",
-        prompt="build",
+        api, "request", project_id=ids["one"], session_id="session-one-before", prompt="build"
     )
     task = post(api, "task", request_id=request["id"], name="wave")
     part = {"task_id": task["id"], "session_id": "session-one-before", "agent_id": AGENT}

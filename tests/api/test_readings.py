@@ -51,14 +51,3 @@ def test_a_long_curve_is_thinned_and_an_agent_has_its_own(
     assert found["total"] == 5_000 and 50 < len(found["step"]) <= 100
     own = api.get("/api/sessions/s1/readings", params={"agent": "a/1"}).json()
     assert (own["agent_id"], own["step"], own["limit_tokens"]) == ("a/1", [0, 1, 2], [None] * 3)
-
-
-@pytest.mark.requirement("S2")
-def test_an_unknown_session_has_no_curve_and_one_without_answers_an_empty_one(
-    api: TestClient,
-) -> None:
-    assert api.get("/api/sessions/nobody/readings").status_code == 404
-    api.post("/api/sessions", json={"id": "with/slash"})
-    found = api.get("/api/sessions/with/slash/readings").json()
-    assert (found["step"], found["first_step"], found["edge_tokens"]) == ([], None, None)
-    assert api.get("/api/sessions/with/slash/readings?points=1").status_code == 400

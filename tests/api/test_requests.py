@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from tests.api.trees import NOWHERE, a_request, a_task, post
+from tests.api.trees import a_request, a_task, post
 
 
 @pytest.mark.requirement("S2")
@@ -36,42 +36,6 @@ def test_completing_a_request_sets_when(api: TestClient) -> None:
     assert (nothing.status_code, nothing.json()["error"]) == (400, "No update fields provided")
     assert api.delete(where).status_code == 204
     assert api.get(where).status_code == api.delete(where).status_code == 404
-
-
-@pytest.mark.requirement("S2")
-def test_requests_are_filtered_and_paged(api: TestClient) -> None:
-    mine = a_request(api, "s1")
-    a_request(api, "s2", status="completed")
-    a_request(api, "s2")
-
-    def asked(**query: str | int) -> tuple[int, int]:
-        answer = api.get("/api/requests", params=query).json()
-        assert answer["count"] == len(answer["requests"])
-        return answer["count"], answer["total"]
-
-    assert asked() == (3, 3)
-    assert asked(limit=1, session_id="s2") == (1, 2)
-    assert asked(session_id="s2", status="completed") == (1, 1)
-    assert asked(project_id=mine["project_id"], offset=2) == (1, 3)
-    assert asked(project_id=NOWHERE) == (0, 0)
-    assert api.get("/api/requests", params={"limit": 9999}).json()["limit"] == 100
-    for query in ({"project_id": "no"}, {"limit": 0}, {"offset": -1}, {"status": "odd"}):
-        answer = api.get("/api/requests", params=query)
-        assert (answer.status_code, answer.json()["error"]) == (400, "Invalid query parameters")
-
-
-@pytest.mark.requirement("S2")
-def test_what_does_not_fit_is_refused_and_what_is_not_there_is_404(api: TestClient) -> None:
-    whole = {"project_id": NOWHERE, "session_id": "s", "prompt": "p"}
-    assert api.post("/api/requests", json=whole).json() == {"error": "Project not found"}
-    for field in whole:
-        answer = api.post("/api/requests", json={k: v for k, v in whole.items() if k != field})
-        assert (answer.status_code, list(answer.json()["details"])) == (400, [field])
-    odd = api.post("/api/requests", json={**whole, "prompt_type": "odd"})
-    assert (odd.status_code, list(odd.json()["details"])) == (400, ["prompt_type"])
-    assert api.get("/api/requests/no-uuid").status_code == 400
-    assert api.post("/api/tasks", json={"request_id": NOWHERE}).status_code == 404
-    assert api.get(f"/api/tasks/{NOWHERE}").json() == {"error": "Task not found"}
 
 
 @pytest.mark.requirement("S2")

@@ -50,17 +50,6 @@ def test_a_port_that_is_taken_is_said() -> None:
         bind(Address("no.such.name.invalid", 0))
 
 
-@pytest.mark.requirement("X5")
-def test_the_token_is_made_once_and_owner_only(tmp_path: Path) -> None:
-    path = tmp_path / "home" / "token"
-    made = secret_file.read_or_create(path)
-    assert len(made) >= 40
-    assert secret_file.read_or_create(path) == made
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert [one.name for one in path.parent.iterdir()] == ["token"]
-
-
 @pytest.mark.requirement("S1", "X5")
 def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_path: Path) -> None:
     """Started with nothing but a home: the database and the token come into being."""
@@ -78,9 +67,7 @@ def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_
         assert live.log[-1] == "stopped; everything it confirmed is on disk"
         assert "it also watches every live session; Ctrl-C stops it" in live.log
     names = [one.name for one in kept.iterdir() if not one.name.startswith("holdfast.db.")]
-    assert sorted(names) == [
-        *("guard.log", "holdfast.db", "token", "watcher.lock"),
-    ]
+    assert sorted(names) == [*("guard.log", "holdfast.db", "token", "watcher.lock")]
     assert stat.S_IMODE((kept / "holdfast.db").stat().st_mode) == 0o600
     checked = run("db", "check")
     assert (checked.returncode, checked.stderr) == (0, "")

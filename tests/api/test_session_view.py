@@ -89,18 +89,6 @@ def test_of_a_session_of_another_machine_no_path_is_opened(
         assert api.get(f"/api/sessions/nobody/{part}").status_code == 404
 
 
-@pytest.mark.requirement("U5", "S2")
-@pytest.mark.parametrize("left", [b"", b"\0" * 4096])
-def test_a_session_before_its_first_prompt_has_no_turns(
-    api: TestClient, script: ScriptedSession, left: bytes
-) -> None:
-    script.transcript.write_bytes(left)
-    page = api.get("/api/sessions/s1/turns")
-    assert page.status_code == 200, page.text
-    assert (page.json()["turns"], page.json()["total"]) == ([], 0)
-    assert api.get("/api/sessions/s1/state").json()["tasks"] == []
-
-
 @pytest.mark.requirement("U5", "X7")
 def test_the_diff_of_an_edited_file_is_the_one_that_git_has(
     api: TestClient, store: Store, tmp_path: Path

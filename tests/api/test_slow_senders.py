@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.api import database, gate, server
+from holdfast.api import gate, server
 from holdfast.hub.store.store import Store
 from tests.api.live import TOKEN, Live, in_thread
 
@@ -95,17 +95,3 @@ def test_who_knows_the_token_gets_in_past_600_that_only_hold_on(live: Live, begu
     finally:
         for one in held:
             one.close()
-
-
-@pytest.mark.requirement("S3")
-def test_many_that_begin_to_listen_at_once_are_no_more_than_may(live: Live) -> None:
-    """All of them asked while there was room for each."""
-    asked = f"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
-    wires = [_connected(live) for _ in range(3 * database.MOST_LISTENERS)]
-    for wire in wires:
-        wire.sendall(asked.encode())
-    statuses = [int(wire.recv(65536).split()[1]) for wire in wires]
-    for wire in wires:
-        wire.close()
-    assert set(statuses) == {200, 503}
-    assert statuses.count(200) <= database.MOST_LISTENERS

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from holdfast.hub.ingest.sync import sync
@@ -129,28 +128,3 @@ def test_a_task_that_ended_after_the_save_is_not_restored_as_running(api: TestCl
     assert "Create auth routes (running)" not in _restored(api, "s1")
     context = api.get("/api/context/a", params={"session_id": "s1"}).json()
     assert "Create auth routes (running)" not in context["brief"]["content"]
-
-
-NAMES = st.sampled_from(
-    (
-        *("contexts", "messages", "actions", "hierarchy", "requests", "tasks", "subtasks"),
-        *("id", "description", "name", "status", "agent_type", "agent_id", "role_context"),
-        *("file_paths", "topic", "payload", "content", "from", "created_at", "session_id"),
-    )
-)
-SCALARS = (
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 5)
-    | st.floats(-9, 9)
-    | st.text("a<\n é", max_size=6)
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda v: st.lists(v, max_size=3) | st.dictionaries(NAMES, v, max_size=4),
-    max_leaves=12,
-)
-FIELDS = (
-    *("context_summary", "active_tasks", "modified_files", "key_decisions", "agent_states"),
-    *("wave_state", "hierarchy", "recent_messages", "recent_actions", "waves", "timestamp"),
-)

@@ -23,18 +23,6 @@ def test_there_is_one_subscription_per_agent_and_topic(api: TestClient) -> None:
 
 
 @pytest.mark.requirement("A2", "S2")
-def test_subscriptions_are_listed_by_agent_and_by_topic(api: TestClient) -> None:
-    for agent, topic in (("b", "task.failed"), ("b", "task.created"), ("c", "task.created")):
-        _subscribed(api, agent, topic)
-    page = api.get("/api/subscriptions", params={"topic": "task.created"}).json()
-    assert ([one["agent_id"] for one in page["subscriptions"]], page["count"]) == (["b", "c"], 2)
-    assert api.get("/api/subscriptions", params={"agent_id": "b", "limit": 1}).json()["total"] == 2
-    mine = api.get("/api/subscriptions/b").json()
-    assert (mine["agent_id"], mine["count"]) == ("b", 2)
-    assert set(mine["topics"]) == {"task.failed", "task.created"}
-
-
-@pytest.mark.requirement("A2", "S2")
 def test_a_subscription_ends_by_pair_or_by_id_and_only_once(api: TestClient) -> None:
     pair = {"agent_id": "b", "topic": "task.failed"}
     _subscribed(api, agent="b", topic="task.failed")
@@ -46,10 +34,3 @@ def test_a_subscription_ends_by_pair_or_by_id_and_only_once(api: TestClient) -> 
     assert deleted == {"success": True, "deleted": {"id": made["id"], **pair}}
     assert api.delete(f"/api/subscriptions/{made['id']}").status_code == 404
     assert api.delete("/api/subscriptions/not-an-id").status_code == 400
-
-
-@pytest.mark.requirement("A2", "S2")
-@pytest.mark.parametrize("body", [{}, {"agent_id": "b"}, {"agent_id": "b", "topic": "nothing"}])
-def test_what_does_not_fit_is_refused(api: TestClient, body: dict[str, str]) -> None:
-    answer = api.post("/api/subscribe", json=body)
-    assert (answer.status_code, answer.json()["error"]) == (400, "Validation failed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -69,14 +68,3 @@ def test_a_stream_ends_with_the_token_it_was_asked_with(live: Live) -> None:
         live.token = OTHER
         assert live.post("/api/projects", {"path": "/w/unheard"}).status == 201
         assert b"unheard" not in heard.answer.read(), "it ends, and says nothing more"
-
-
-def test_a_token_of_the_environment_needs_no_file(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_API_TOKEN", OTHER)
-    store = Store.open(sqlite_url)
-    with in_thread(store, Rules(token=login.token())) as live:
-        assert not Path(login.token_file()).exists()
-        assert _statuses(live, OTHER, "") == [200, 401]
-    store.close()

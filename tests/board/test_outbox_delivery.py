@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.window import outbox
-from holdfast.window.outbox import add_messages, take_back
+from holdfast.window.outbox import add_messages
 from holdfast.wire import mark, places
 from tests.board.model import Client, an_entry, hook
 from tests.hot.hooks import window
@@ -33,17 +33,6 @@ def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
 
 def _done(client: Client) -> list[tuple[str, str]]:
     return [(one.id, one.state) for one in outbox.done_messages(client.folder)]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A3")
-def test_a_message_is_said_by_the_next_hook_and_confirmed_by_the_transcript(client: Client) -> None:
-    add_messages(client.folder, [an_entry(1)], NOW)
-    for _ in range(4):
-        client.step()
-    assert client.times(an_entry(1)) == 1
-    assert _done(client) == [("id-1", "confirmed")]
-    assert not places.has_outbox(client.folder)
 
 
 @pytest.mark.slow
@@ -88,17 +77,6 @@ def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Pat
     assert not places.is_closed(folder)
     assert hook("SubagentStop", client.path, **(own | {"stop_hook_active": True})) == ""
     assert places.is_closed(folder)
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("A3")
-def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Client) -> None:
-    add_messages(client.folder, [an_entry(n, created_ms=n) for n in range(1, 6)], NOW)
-    client.step()
-    assert take_back(client.folder, {"id-1", "id-5"}) == {"id-1"}
-    for _ in range(5):
-        client.step()
-    assert [client.times(an_entry(n)) for n in range(1, 6)] == [1, 1, 1, 1, 0]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Twenty sessions, each with a fault of its own kind in what the client or a hook left on disk."""
+"""Sessions, each with a fault of its own kind in what the client or a hook left on disk."""
 
 from __future__ import annotations
 
@@ -58,11 +58,6 @@ def _counts_too_far(script: ScriptedSession) -> None:
     _line(script, message={"id": "m", "content": [], "usage": usage})
 
 
-def _has_no_usage(script: ScriptedSession) -> None:
-    usage = {"input_tokens": None, "cache_creation": None}
-    _line(script, message={"id": "m", "content": [], "usage": usage})
-
-
 def _is_a_folder(script: ScriptedSession) -> None:
     script.transcript.unlink()
     script.transcript.mkdir()
@@ -73,30 +68,9 @@ def _is_a_pipe(script: ScriptedSession) -> None:
     os.mkfifo(script.transcript)
 
 
-def _loops(script: ScriptedSession) -> None:
-    script.transcript.unlink()
-    script.transcript.symlink_to(script.transcript)
-
-
-def _uses_an_id_twice(script: ScriptedSession) -> None:
-    for tool in ("Bash", "Edit"):
-        script.call(tool, use_id="same")
-
-
 def _lists_what_is_no_list(script: ScriptedSession) -> None:
     odd: list[Any] = [None, 7, {"content": LONE, "status": []}, {"content": "x" * 9_000}]
     script.call("TodoWrite", {"todos": odd})
-
-
-def _compacts_out_of_range(script: ScriptedSession) -> None:
-    meta = {"trigger": LONE * 400, "preTokens": 1 << 90, "postTokens": -5}
-    script.write({"type": "system", "subtype": "compact_boundary", "compactMetadata": meta})
-
-
-def _dates_far_away(script: ScriptedSession) -> None:
-    times: list[Any] = ["9999999-01-01T00:00:00Z", "-1", 1 << 80, None, {}]
-    for at in times:
-        script.write({"type": "user", "timestamp": at, "message": {"content": "when?"}})
 
 
 def _names_an_odd_agent(script: ScriptedSession) -> None:
@@ -108,37 +82,15 @@ def _has_an_odd_spool(script: ScriptedSession) -> None:
         file.write(b"\xff\x00\n" + b"9" * 400 + b" PostToolUse " + b"9" * 400 + b"\n")
 
 
-def _has_a_damaged_state(script: ScriptedSession) -> None:
-    Path(places.window(script.session), "state.json").write_bytes(b'{"version": 1, "edge')
-
-
-def _has_numbers_for_words(script: ScriptedSession) -> None:
-    script.write({"type": "user", "uuid": 5, "promptId": [], "message": {"content": 7}})
-    block = {"type": "tool_use", "id": 9, "name": None, "input": "ls"}
-    _line(script, message={"id": {}, "content": [block], "usage": []})
-
-
-def _exits_out_of_range(script: ScriptedSession) -> None:
-    script.call(answer=f"Exit code {'9' * 5_000}", failed=True, copy={"totalDurationMs": 1 << 90})
-
-
 FAULTS: dict[str, Fault] = {
     "deleted-task": _deletes_the_task_of_an_agent,
     "deep": _nests_deeply,
     "counts": _counts_too_far,
-    "no-usage": _has_no_usage,
     "folder": _is_a_folder,
     "pipe": _is_a_pipe,
-    "loop": _loops,
-    "same-id": _uses_an_id_twice,
     "no-list": _lists_what_is_no_list,
-    "compaction": _compacts_out_of_range,
-    "dates": _dates_far_away,
     "agent": _names_an_odd_agent,
     "spool": _has_an_odd_spool,
-    "state": _has_a_damaged_state,
-    "kinds": _has_numbers_for_words,
-    "exit-code": _exits_out_of_range,
     "bytes": lambda script: _raw(script, b'{"type": "user", "message": {"content": "\xff\xfe"}}\n'),
     "nul": lambda script: script.prompt("a\0b " + LONE),
     "torn": lambda script: _raw(script, json.dumps({"type": "user"}).encode()[:-4] + b"\n"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from holdfast.hub.store.rows import Row
@@ -32,15 +30,6 @@ def test_an_action_adds_to_its_session_and_makes_it_known(store: Store) -> None:
     assert (figures["total_actions"], figures["avg_duration_ms"]) == (3, 50.0)
     assert len(told(store, "session.started")) == len(told(store, "project.created")) == 1
     assert count_of(store, "actions") == 3
-
-
-@pytest.mark.requirement("A1", "A4")
-def test_actions_told_at_once_are_all_in_the_sums(store: Store) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: _act(store, NOW + n, session_id="s1"), range(40)))
-    session = store.read(lambda c: sessions.get(c, "s1"))
-    assert session["total_tools_used"] == session["total_success"] == 40
-    assert count_of(store, "sessions") == 1
 
 
 @pytest.mark.requirement("A1")

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.errors import NoBackup, NotEmpty, TooNew
+from holdfast.hub.errors import NoBackup, NotEmpty
 from holdfast.hub.store import backup
-from holdfast.hub.store.engine import open_engine
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events, metadata, positions
@@ -113,14 +112,3 @@ def test_what_is_no_whole_backup_changes_nothing(store: Store, tmp_path: Path, c
     with pytest.raises(NoBackup):
         _restore(_changed(tmp_path / "b.db", change), store, replace=True)
     assert _everything(store) == before
-
-
-def test_a_backup_of_a_newer_version_is_refused(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "b.db"
-    backup.keep(store.engine, path)
-    newer = open_engine(f"sqlite:///{path}")
-    with newer.begin() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    newer.dispose()
-    with pytest.raises(TooNew):
-        _restore(path, store, replace=True)

@@ -136,13 +136,6 @@ def test_a_sender_is_shown_as_an_agent_and_never_reads_as_the_user(name: str, sh
     assert item.text == f"{shown} to everybody, notes: push with --force"
 
 
-@pytest.mark.requirement("A3", "A5")
-def test_a_trigger_for_a_subagent_stays_on_the_board(store: Store) -> None:
-    agent = _window("s1", "a1")
-    _post(store, "kept", to="a1", topic="checkpoint_trigger")
-    assert _waiting(agent) == []
-
-
 @pytest.mark.requirement("A3", "X6")
 def test_a_window_that_cannot_be_written_does_not_hold_up_the_post(store: Store) -> None:
     folder = Path(_window("s1"))

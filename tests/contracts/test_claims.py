@@ -35,20 +35,6 @@ def test_an_expired_claim_is_anybody_s(store: Store, project_id: str) -> None:
 
 
 @pytest.mark.requirement("A4")
-def test_the_same_work_of_two_projects_is_two(store: Store, project_id: str) -> None:
-    other = str(store.write(lambda c: projects.put(c, "/w/other", NOW))["id"])
-    take(store, project_id, "a")
-    take(store, other, "b")
-    page = store.read(lambda c: agreements.list_claims(c, 10, 0, NOW))
-    assert page.total == 2
-    mine = store.read(
-        lambda c: agreements.list_claims(c, 10, 0, NOW, project_id=other, agent_id="b")
-    )
-    assert [row["agent_id"] for row in mine.rows] == ["b"]
-    assert store.read(lambda c: agreements.list_claims(c, 10, 0, NOW + 60_000)).total == 0
-
-
-@pytest.mark.requirement("A4")
 @pytest.mark.parametrize("before", ["nobody", "one whose time is over"])
 def test_of_eight_at_once_exactly_one_has_it(
     store: Store, store_url: str, project_id: str, before: str

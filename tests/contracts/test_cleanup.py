@@ -8,7 +8,6 @@ from holdfast.hub.ingest import background
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     agent_contexts,
-    events,
     messages,
     projects,
     requests,
@@ -58,9 +57,7 @@ def test_expired_messages_go_after_a_day_and_are_counted_before(store: Store) ->
 
 
 @pytest.mark.requirement("S5", "C10")
-def test_snapshots_are_thinned_to_one_a_day_and_the_newest_of_a_session_stays(
-    store: Store,
-) -> None:
+def test_snapshots_are_thinned_to_one_a_day_and_the_newest_of_a_session_stays(store: Store) -> None:
     for hour in range(3):
         a_snapshot(store, f"week{hour}", "s", NOW - 10 * DAY - hour * 1000)
     a_snapshot(store, "today", "s", NOW - 1000)
@@ -86,9 +83,7 @@ def test_snapshots_stay_as_long_as_the_user_set(store: Store) -> None:
 
 
 @pytest.mark.requirement("S5")
-def test_a_session_silent_for_a_day_has_ended_and_its_running_subtasks_failed(
-    store: Store,
-) -> None:
+def test_a_session_silent_for_a_day_has_ended_and_its_running_subtasks_failed(store: Store) -> None:
     def fill(connection: sa.Connection) -> None:
         project = {"id": "p", "path": "/p", "created_ms": 1, "updated_ms": 1}
         connection.execute(sa.insert(projects).values(project))
@@ -110,12 +105,3 @@ def test_a_session_silent_for_a_day_has_ended_and_its_running_subtasks_failed(
     assert found == {"old": "failed", "new": "running"}
     ended = sa.select(sessions.c.ended_ms).where(sessions.c.id == "old")
     assert store.read(lambda c: c.scalar(ended)) == NOW - 2 * DAY
-
-
-@pytest.mark.requirement("S5")
-def test_old_events_go(store: Store) -> None:
-    rows = [{"kind": "k", "at_ms": NOW - 2 * DAY}, {"kind": "k", "at_ms": NOW}]
-    store.write(lambda c: c.execute(sa.insert(events), rows))
-    store.write(lambda c: cleanup.run(c, NOW))
-    left = store.read(lambda c: c.scalars(sa.select(events.c.at_ms)).all())
-    assert left == [NOW]

@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import contexts, projects, work
+from holdfast.hub.tree import contexts, work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
-
-RICH = {
-    "trigger": "auto",
-    "context_summary": "The parser reads two headings",
-    "key_decisions": ["keep the old format"],
-    "modified_files": ["parser.py"],
-}
-
-
-def _save(store: Store, at: int, **fields: Any) -> Row:
-    return store.write(lambda c: contexts.save_snapshot(c, "s1", fields, at))
 
 
 def _context(store: Store, **wanted: str) -> Row:
     [row] = store.read(lambda c: contexts.list_page(c, 9, 0, **wanted)).rows
     return row
-
-
-@pytest.mark.requirement("S2")
-def test_an_automatic_summary_is_better_than_none(store: Store) -> None:
-    _save(store, NOW, trigger="guard", context_summary="saved at 70 %", key_decisions=[])
-    merged = store.read(lambda c: contexts.latest_snapshot(c, "s1"))
-    assert merged is not None
-    assert merged["role_context"]["context_summary"] == "saved at 70 %"
-    assert _context(store, session_id="s1")["role_context"]["trigger"] == "proactive"
-
-
-@pytest.mark.requirement("S2")
-def test_a_save_names_the_project_of_its_session(store: Store) -> None:
-    project = store.write(lambda c: projects.put(c, "/w/app", NOW))
-    assert _save(store, NOW, project_id=project["id"], **RICH)["project_id"] == project["id"]
-    assert _save(store, NOW, project_id="no such project", **RICH)["project_id"] == project["id"]
 
 
 @pytest.mark.requirement("A1", "B3")

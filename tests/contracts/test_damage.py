@@ -124,20 +124,3 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
 
     error = translate_error(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(error) is kind
-
-
-def test_damage_met_while_serving_is_kept_in_mind_until_the_file_is_another(filled: Path) -> None:
-    path = filled.with_name("met.db")
-    shutil.copy(filled, path)
-    store = Store.open(f"sqlite:///{path}")
-    _overwritten(path)
-    everything = sa.select(tables.projects)
-    with pytest.raises(Corrupt):
-        store.read(lambda c: c.execute(everything).all())
-    store.read(lambda c: c.execute(sa.text("SELECT 1")).all())
-    met = [store.damage]
-    damage._set_aside(path)
-    Store.open(f"sqlite:///{path}").close()
-    met.append(store.damage)
-    assert [one is None for one in met] == [False, True]
-    store.close()

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.board import messages
 from holdfast.hub.errors import NoRoom
 from holdfast.hub.store import events
 from holdfast.hub.store.engine import WRITES
@@ -54,24 +53,6 @@ def test_a_later_commit_never_has_a_lower_number(postgres_url: str) -> None:
         waits.result(timeout=30)
     assert [row["kind"] for row in told(store)] == ["first", "second", "later"]
     store.close()
-
-
-class _Refused(Exception):
-    """A change that ends in the middle."""
-
-
-@pytest.mark.requirement("S1", "X6")
-def test_what_a_failed_change_was_about_to_write_is_not_written_by_the_next_read(
-    store: Store,
-) -> None:
-    def post(connection: sa.Connection) -> None:
-        messages.post(connection, messages.draft("a", "task.completed", {}, 1))
-        raise _Refused
-
-    with pytest.raises(_Refused):
-        store.write(post)
-    assert store.read(lambda c: messages.list_page(c, 10, 0)).rows == []
-    assert store.read(lambda c: messages.list_page(c, 10, 0)).rows == []
 
 
 ACTION = {"tool_name": "Edit", "tool_type": "builtin", "session_id": "s1"}

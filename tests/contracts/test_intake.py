@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch, read_positions, sync
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import positions, requests, tasks
+from holdfast.hub.store.tables import requests, tasks
 from holdfast.hub.tree import projects, waves
 from holdfast.wire import places
 from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
@@ -275,29 +275,6 @@ def test_any_number_of_steps_is_one_step_from_the_beginning(
         assert rows_of(store) == stepwise
 
 
-@pytest.mark.requirement("A1", "X6")
-@pytest.mark.parametrize("lost", [{}, {"offset": "x", "spool": 5}, {"odd": None}])
-def test_a_lost_position_means_work_and_no_doubles(
-    store: Store, tmp_path: Path, lost: dict[str, Any]
-) -> None:
-    script = ScriptedSession(tmp_path)
-    script.starts()
-    script.prompt()
-    script.lists("first", 1)
-    script.works("a1")
-    script.call(failed=True)
-    script.compacts()
-    script.call("Skill", {"skill": "tides"})
-    script.says("done")
-    script.alerts()
-    sync(store)
-    before = rows_of(store)
-    store.write(lambda c: c.execute(sa.update(positions).values(position=lost)))
-    assert sync(store).actions == 0
-    assert rows_of(store) == before
-    _checked_sums(store)
-
-
 @pytest.mark.requirement("A1")
 def test_large_sources_come_in_bounded_batches(store: Store, tmp_path: Path) -> None:
     script = ScriptedSession(tmp_path)
@@ -339,13 +316,3 @@ def test_nothing_is_lost_when_the_spool_is_rotated_or_torn(store: Store, tmp_pat
 def positions_file(script: ScriptedSession) -> str:
 
     return f"{places.window(script.session)}/spool"
-
-
-@pytest.mark.requirement("X1")
-def test_a_project_that_a_message_was_first_to_mention_gets_the_name_of_its_folder(
-    store: Store, tmp_path: Path
-) -> None:
-    store.write(lambda c: projects.meet(c, "/p/tide", START_MS))
-    ScriptedSession(tmp_path, project="/p/tide").prompt()
-    sync(store)
-    assert _only(store, "projects")["name"] == "tide"

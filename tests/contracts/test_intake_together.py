@@ -13,7 +13,6 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from tests.contracts.session_script import ScriptedSession, emptied, rows_of
 
-HOOKS, EACH = 8, 10
 TAKING_IN = """
 import select, sys
 from holdfast.hub.store.store import Store

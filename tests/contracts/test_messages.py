@@ -119,36 +119,3 @@ def test_a_message_is_pending_until_it_is_claimed(store: Store) -> None:
     assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 3)) == [sent]
     assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 4)) == []
     assert pending() == []
-
-
-@pytest.mark.requirement("A3")
-def test_a_confirmation_holds_though_no_claim_was_noted(store: Store) -> None:
-    sent = posted(store)
-    assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 2)) == [sent]
-    assert unread(store, "b") == []
-    assert unread(store, "c") == ["hello"]
-
-
-@pytest.mark.requirement("A3")
-def test_nobody_claims_what_is_for_another(store: Store) -> None:
-    sent = posted(store, to_agent="b")
-    assert store.write(lambda c: messages.claim(c, [sent, "unknown"], "c", NOW)) == []
-
-
-@pytest.mark.requirement("A3", "A4")
-def test_of_hooks_at_once_only_one_claims_a_message(store: Store, store_url: str) -> None:
-    sent = [posted(store, f"{n}") for n in range(10)]
-    backwards = list(reversed(sent))
-    got = parallel_threads.threads(
-        store_url,
-        [
-            lambda c: messages.claim(c, sent, "b", NOW),
-            lambda c: messages.claim(c, backwards, "b", NOW),
-        ]
-        * 3,
-    )
-    claimed: list[str] = []
-    for mine in got:
-        assert isinstance(mine, list)
-        claimed += mine
-    assert sorted(claimed) == sorted(sent)

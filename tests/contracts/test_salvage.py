@@ -98,18 +98,6 @@ def before(filled: Path) -> Rows:
     return _rows(filled)
 
 
-def _rows(path: Path) -> Rows:
-    """What exists nowhere else, by table and by the first mark in it."""
-    store = Store.open(f"sqlite:///{path}")
-    found: Rows = {}
-    for table in NOWHERE_ELSE:
-        rows = store.read(lambda c, t=table: list(c.execute(sa.select(t)).mappings()))  # type: ignore[misc]
-        for row in rows:
-            found[table.name, _marks(row)[0].decode()] = dict(row)
-    store.close()
-    return found
-
-
 def _marks(row: Any) -> list[bytes]:
     return MARK.findall(" ".join(str(value) for value in row.values()).encode())
 
@@ -209,7 +197,7 @@ def test_what_stands_on_sound_pages_is_there_after_a_rebuild(
     path = tmp_path / "holdfast.db"
     sound = _harmed(filled, path, seed)
     healed = rebuild.heal(f"sqlite:///{path}")
-    found = _rows_by_mark(path) if healed else _rows_by_page(path)
+    found = _rows(path) if healed else _rows_by_page(path)
     lost = [key for key in _on_sound_pages(stands_on, sound) if found.get(key) != before[key]]
     assert lost == []
     if healed is not None:
@@ -226,8 +214,9 @@ def _rows_by_page(path: Path) -> Rows:
     return {(name, marks[0].decode()): row for name, row in rows if (marks := _marks(row))}
 
 
-def _rows_by_mark(path: Path) -> Rows:
-    """As `_rows`; parents that stand in for lost ones have no mark."""
+def _rows(path: Path) -> Rows:
+    """What exists nowhere else, by table and by the first mark in it; parents that stand in for
+    lost ones have no mark."""
     store = Store.open(f"sqlite:///{path}")
     found: Rows = {}
     for table in NOWHERE_ELSE:
@@ -266,7 +255,7 @@ def test_parents_that_only_the_nightly_copy_holds_come_back(filled: Path, tmp_pa
     _without_parents(filled, path)
     shutil.copy(filled, f"{path}.nightly")
     assert rebuild.heal(f"sqlite:///{path}") is not None
-    assert _rows_by_mark(path) == _rows(filled)
+    assert _rows(path) == _rows(filled)
 
 
 def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
@@ -275,7 +264,7 @@ def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
     path = tmp_path / "holdfast.db"
     _without_parents(filled, path)
     assert rebuild.heal(f"sqlite:///{path}") is not None
-    found, wanted = _rows_by_mark(path), _rows(filled)
+    found, wanted = _rows(path), _rows(filled)
     kept = ("messages", "claims", "subtasks")
     assert {key for key in found if key[0] in kept} == {key for key in wanted if key[0] in kept}
     store = Store.open(f"sqlite:///{path}")

@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub import rebuild
 from holdfast.hub.errors import StoreError
 from holdfast.hub.ingest import background, set_aside
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import metadata
-from tests.contracts.faulty_sessions import (
-    FAULTS,
-    a_working_session,
-    free_the_path,
-    take_the_path,
-)
-from tests.contracts.session_script import ScriptedSession, rows_of
+from tests.contracts.faulty_sessions import FAULTS, a_working_session, free_the_path, take_the_path
+from tests.contracts.session_script import rows_of
 
 pytestmark = pytest.mark.requirement("A1", "X6")
 FAULTY = "window:taken-path/main"
@@ -41,30 +35,7 @@ def _write_all(folder: Path) -> int:
     return healthy.calls
 
 
-def _with_a_task(folder: Path) -> ScriptedSession:
-    script = ScriptedSession(folder)
-    script.prompt()
-    script.lists("first", 1)
-    script.ticks(1, "in_progress")
-    return script
-
-
-def _tasks(store: Store) -> list[tuple[str, str]]:
-    return sorted((row["name"], row["status"]) for row in rows_of(store, "tasks")["tasks"])
-
-
-def test_a_deleted_task_under_which_an_agent_ran_is_completed(store: Store, tmp_path: Path) -> None:
-    script = _with_a_task(tmp_path)
-    script.agent_answers("a1")
-    script.ticks(1, "deleted")
-    sync(store)
-    assert _tasks(store) == [("first", "completed")]
-    [subtask] = rows_of(store, "subtasks")["subtasks"]
-    assert subtask["agent_id"] == "a1"
-    assert not set_aside.load()
-
-
-def test_twenty_faulty_sessions_stop_no_other(store: Store, tmp_path: Path) -> None:
+def test_faulty_sessions_stop_no_other(store: Store, tmp_path: Path) -> None:
     take_the_path(store, "/p/taken-path")
     calls = _write_all(tmp_path)
     done = sync(store)
@@ -74,19 +45,6 @@ def test_twenty_faulty_sessions_stop_no_other(store: Store, tmp_path: Path) -> N
     assert {found[name] for name in healthy} == {calls}
     assert done.set_aside == len(set_aside.load()) > 0
     assert FAULTY in set_aside.load()
-
-
-def test_a_rebuild_goes_on_past_faulty_sessions(
-    store: Store, store_url: str, tmp_path: Path
-) -> None:
-    take_the_path(store, "/p/taken-path")
-    calls = _write_all(tmp_path)
-    sync(store)
-    before = rows_of(store)
-    done = rebuild.rebuild(store_url).synced
-    assert rows_of(store) == before
-    assert {n for name, n in _calls(store).items() if "-later-" in name} == {calls}
-    assert done.set_aside == len(set_aside.load()) > 0
 
 
 def test_a_source_that_was_set_aside_is_tried_again(store: Store, tmp_path: Path) -> None:

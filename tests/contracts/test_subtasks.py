@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 from holdfast.hub.store.rows import Row, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
-from holdfast.hub.tree import waves, work
+from holdfast.hub.tree import work
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 
@@ -21,28 +20,6 @@ def _agents(store: Store) -> list[tuple[str, str, str]]:
     query = sa.select(agent_contexts).order_by(agent_contexts.c.agent_id)
     found = store.read(lambda c: rows(c, query))
     return [(row["agent_id"], row["status"], row["role_context"]["subtask_id"]) for row in found]
-
-
-@pytest.mark.requirement("A1", "A4")
-def test_one_taken_up_anew_takes_its_task_along_though_it_ended_meanwhile(
-    store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if store.is_sqlite:
-        pytest.skip("SQLite has one writer at a time")
-    task = a_task(store, a_request(store))
-    subtask = a_subtask(store, task, status="running")
-    hold = waves.hold
-
-    def after_another(connection: Connection, session_id: str) -> dict[int, str]:
-        monkeypatch.setattr(waves, "hold", hold)
-        other = Store.open(store_url)
-        _change(other, subtask, status="completed")
-        other.close()
-        return hold(connection, session_id)
-
-    monkeypatch.setattr(waves, "hold", after_another)
-    _change(store, subtask, status="running")
-    assert store.read(lambda c: work.get_task(c, task["id"]))["status"] == "running"
 
 
 @pytest.mark.requirement("A1")

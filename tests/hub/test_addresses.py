@@ -25,10 +25,6 @@ def test_no_password_of_an_address_is_shown(address: str) -> None:
     assert "***" in shown and "127.0.0.1:1/db" in shown
 
 
-def test_the_other_options_of_an_address_are_shown() -> None:
-    assert hide_password("postgresql://h/db?sslmode=require").endswith("h/db?sslmode=require")
-
-
 def test_a_password_with_an_unescaped_sign_is_refused_and_not_shown() -> None:
     with pytest.raises(NoSuchDatabase) as caught:
         hide_password("postgresql://bob:Tul@Kettle@h/db")

@@ -64,8 +64,3 @@ def test_the_store_reads_on_over_a_file_that_was_moved() -> None:
     position, more = _read_all(position)
     assert more == list(range(1, following + 1))
     assert _read_all(position) == (position, [])
-
-
-def test_a_long_line_is_read() -> None:
-    _add(7, 40_000)
-    assert _read_all({})[1] == [7]

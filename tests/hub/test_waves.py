@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import pytest
-from hypothesis import strategies as st
 
 from holdfast.hub.tree.waves import judge
 
 Tasks: TypeAlias = list[tuple[int, str]]
-STATUSES = ("pending", "running", "paused", "blocked", "completed", "failed")
-TASKS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(STATUSES)), max_size=20)
 
 
 def _by_wave(tasks: Tasks) -> dict[int, list[str]]:
@@ -25,21 +22,14 @@ def _by_wave(tasks: Tasks) -> dict[int, list[str]]:
 @pytest.mark.parametrize(
     ("tasks", "verdict"),
     [
-        ([], {}),
         ([(0, "pending"), (1, "pending")], {0: "pending", 1: "pending"}),
-        ([(0, "running"), (0, "pending")], {0: "running"}),
-        ([(0, "completed"), (0, "pending")], {0: "running"}),
         (
             [(0, "completed"), (3, "pending"), (7, "pending")],
             {0: "completed", 3: "running", 7: "pending"},
         ),
         ([(0, "failed"), (0, "completed"), (1, "pending")], {0: "failed", 1: "pending"}),
-        ([(0, "blocked")], {0: "blocked"}),
         ([(0, "completed"), (0, "blocked")], {0: "blocked"}),
-        ([(0, "completed"), (1, "blocked")], {0: "completed", 1: "blocked"}),
         ([(0, "blocked"), (0, "running")], {0: "running"}),
-        ([(0, "blocked"), (0, "pending")], {0: "pending"}),
-        ([(0, "failed"), (1, "running")], {0: "failed", 1: "running"}),
     ],
 )
 def test_how_tasks_stand_says_how_waves_stand(tasks: Tasks, verdict: dict[int, str]) -> None:

@@ -13,11 +13,9 @@ import pytest
 from holdfast.hub import row_times
 from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
-from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import TeamServer
 from holdfast.hub.team.forward import LocalSource, forward
 from holdfast.window import outbox
-from holdfast.window.state import lock_state
 from holdfast.wire import places
 from tests.api.live import TOKEN, Process, as_process, run
 from tests.board.model import Client
@@ -126,19 +124,6 @@ def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
         assert _state(live, sent) == ("confirmed", ["s1"])
     finally:
         store.close()
-
-
-@pytest.mark.parametrize("ahead_ms", [-3 * HOUR_MS, 3 * HOUR_MS])
-def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
-    live: Process, server: TeamServer, client: Client, ahead_ms: int
-) -> None:
-    _post(live, to_agent="s1", ttl_seconds=3_600)
-    now = row_times.now_ms() + ahead_ms
-    with lock_state(client.folder) as state:
-        state.at_ms = now
-    assert message_client.exchange(server, now, connection.CALL_SECONDS) == 1
-    [entry] = outbox.load(client.folder).entries
-    assert HOUR_MS - 60_000 < entry.expires_ms - now <= HOUR_MS
 
 
 @pytest.mark.requirement("U3")

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -42,43 +41,6 @@ def test_a_server_that_dies_after_writing_and_before_answering(
         done = forward(server, told)
         assert (done.batches, done.whole) == (2, True)
     assert store.read(arrived) == {"a": list(range(30))}
-
-
-@pytest.mark.nightly
-def test_a_server_killed_again_and_again_loses_and_doubles_nothing(
-    store: Store, store_url: str
-) -> None:
-    told = Source({"a": list(range(2000)), "b": list(range(2000))})
-    port = 0
-    for _ in range(4):
-        with as_process(store_url, program=PROGRAM, environ=IN_COPY, port=port) as live:
-            port = live.port
-            timer = threading.Timer(0.3, live.process.kill if live.process else print)
-            timer.start()
-            done = forward(TeamServer(f"http://127.0.0.1:{port}", TOKEN), told)
-            timer.join()
-            if done.whole:
-                break
-    with as_process(store_url, program=PROGRAM, environ=IN_COPY, port=port) as live:
-        done = forward(TeamServer(f"http://127.0.0.1:{port}", TOKEN), told)
-        assert done.whole
-    assert store.read(arrived) == {name: list(range(2000)) for name in "ab"}
-
-
-def _send(told: Source, source: str, ports: list[int], errors: list[BaseException]) -> None:
-    try:
-        position: dict[str, int] = {}
-        turn = 0
-        while (batch := told.gather(source, position)) is not None:
-            server = TeamServer(f"http://127.0.0.1:{ports[turn % 2]}", TOKEN)
-            status, answer = connection.call(server, "/api/intake", told.encode(batch, position))
-            assert status in (200, 409), answer
-            position, turn = answer["position"], turn + 1
-    except BaseException as error:
-        errors.append(error)
-
-
-EVENTS = ["UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PreCompact"]
 
 
 def _named(listener: socket.socket) -> dict[str, str]:

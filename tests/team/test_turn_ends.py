@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import actions, sessions
+from holdfast.hub.store.tables import actions
 from holdfast.wire import mark
 from tests.api.live import TOKEN, in_thread, until
 from tests.builders import a_transcript, an_answer
@@ -22,10 +22,7 @@ pytestmark = pytest.mark.requirement("S4")
 @pytest.fixture
 def team(store: Store) -> Iterator[dict[str, str]]:
     with in_thread(store) as live:
-        yield {
-            "HOLDFAST_SERVER": f"http://127.0.0.1:{live.port}",
-            "HOLDFAST_SERVER_TOKEN": TOKEN,
-        }
+        yield {"HOLDFAST_SERVER": f"http://127.0.0.1:{live.port}", "HOLDFAST_SERVER_TOKEN": TOKEN}
 
 
 def _calls(store: Store) -> int:
@@ -62,13 +59,6 @@ def test_at_the_end_of_a_turn_the_server_knows_all_of_it(
     assert _calls(store) == 0, "nothing woke"
     assert fire(event, path, environ=team) == {}
     until(lambda: _calls(store) == 2)
-
-
-def test_the_end_of_a_session_is_told(tmp_path: Path, store: Store, team: dict[str, str]) -> None:
-    path = _worked(tmp_path, team)
-    fire("SessionEnd", path, environ=team)
-    ended = sa.select(sessions.c.ended_ms).where(sessions.c.id == "s1")
-    until(lambda: bool(store.read(lambda c: c.scalar(ended))))
 
 
 def test_during_a_long_turn_the_server_hears_of_it_each_minute(
