@@ -46,9 +46,6 @@ class Database:
             raise translate_error(error) from error
 
     async def _in_time(self, answer: Coroutine[Any, Any, T]) -> T:
-        if self.store.outgrown is not None:
-            answer.close()
-            raise self.store.outgrown
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return await answer

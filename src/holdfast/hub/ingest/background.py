@@ -66,7 +66,6 @@ class Spools:
 LOOK_SECONDS = 1.0
 WATCHED_SECONDS = 0.25  # how often somebody who watches wants it to look
 FOLLOW_SECONDS = 1.0
-VERSION_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
 RETRY_SECONDS = 30.0
 TIDY_SECONDS = 3600.0
@@ -100,8 +99,8 @@ class Warm:
         self._thread.join(END_SECONDS)
 
     def _run(self) -> None:
-        every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
-        every |= {self._follow: FOLLOW_SECONDS, retry: RETRY_SECONDS, copy: TIDY_SECONDS}
+        every = {prune: PRUNE_SECONDS, tidy: TIDY_SECONDS, copy: TIDY_SECONDS}
+        every |= {self._follow: FOLLOW_SECONDS, retry: RETRY_SECONDS}
         due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
             self._try(self._ingest)
@@ -126,14 +125,8 @@ class Warm:
         """Rewrite the projection that hooks of this machine read, as soon as it changes."""
         self._followed = projection.follow(store, self._followed)
 
-    def _look_at_version(self, store: Store) -> None:
-        """Stop using a database that a newer Holdfast has upgraded, until this one is newer too."""
-        store.read(store.look_at_version)
-
     def _try(self, chore: Callable[[Store], None]) -> None:
         """Run a chore. A failed one runs again at its next turn; the same error is logged once."""
-        if self._store.outgrown is not None and chore != self._look_at_version:
-            return
         name = chore.__name__.lstrip("_")
         try:
             chore(self._store)

@@ -17,7 +17,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from holdfast.hub.errors import Corrupt, StoreError, TooNew
+from holdfast.hub.errors import Corrupt, StoreError
 from holdfast.hub.store import events, schema
 from holdfast.hub.store.engine import (
     WRITES,
@@ -34,7 +34,6 @@ from holdfast.wire import log
 
 T = TypeVar("T")
 AUTOCOMMIT = {"isolation_level": "AUTOCOMMIT"}
-LOOK_SECONDS = 1.0
 TRIES = 5
 RECENT_MS = 10 * 60_000  # a server that fails now and then is no healthier between two failures
 _RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
@@ -48,8 +47,6 @@ class Store:
         self._writing = engine.execution_options(**WRITES)
         self._reading = engine if self.is_sqlite else engine.execution_options(**AUTOCOMMIT)
         self.changed: list[Callable[[], None]] = []  # called after a commit
-        self.outgrown: TooNew | None = None  # set once a newer Holdfast has upgraded the database
-        self._looked_s = time.monotonic()  # when its version was looked at
         self._writer = ThreadPoolExecutor(1, "holdfast-writer")
         self.write_health = WriteHealth()  # of submitted writes
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
@@ -102,9 +99,9 @@ class Store:
             answer = self._write_once(change)
         except BaseException as error:
             if is_failure(error):
-                self.write_health = self.write_health.after(0, 1, public_message(error), now_ms)
+                self.write_health = self.write_health.after(now_ms, public_message(error))
             raise
-        self.write_health = self.write_health.after(1, 0, "", now_ms)
+        self.write_health = self.write_health.after(now_ms)
         self._notify()
         return answer
 
@@ -125,7 +122,8 @@ class Store:
         with self._writing.connect() as connection:
             events.clear(connection)
             with connection.begin():
-                self._refuse_outgrown(connection)
+                # A newer Holdfast may have upgraded it: tables may mean something else.
+                schema.refuse_newer(schema.read_version(connection))
                 answer = change(connection)
                 events.write(connection)
             assert_not_replaced(connection)
@@ -135,26 +133,6 @@ class Store:
         """Write what was submitted, then stop."""
         self._writer.shutdown()
         self.engine.dispose()
-
-    def look_at_version(self, connection: Connection) -> None:
-        """Note whether a newer Holdfast has upgraded the database since it was opened."""
-        before, self.outgrown = self.outgrown, None
-        try:
-            schema.refuse_newer(schema.read_version(connection))
-        except TooNew as error:
-            self.outgrown = error
-            if before is None:
-                log.add("ERROR", "store", f"{error}; {error.hint}")
-
-    def _refuse_outgrown(self, connection: Connection) -> None:
-        """Refuse a write: tables of a newer version may mean something else. It looks once a second
-        at most, because each look is one more round trip of a write."""
-        now = time.monotonic()
-        if now - self._looked_s >= LOOK_SECONDS:
-            self.look_at_version(connection)
-            self._looked_s = now
-        if self.outgrown is not None:
-            raise self.outgrown
 
     def _note(self, error: ExceptionContext) -> None:
         found = error.sqlalchemy_exception
@@ -181,12 +159,11 @@ class WriteHealth:
     since_failure: int = 0  # written after it
     last_error: str = ""  # no address, no value of a row: /health asks for no token
 
-    def after(self, written: int, failed: int, error: str, now_ms: int) -> WriteHealth:
-        """Return the health after more writes, some of which may have failed."""
-        if not failed:
-            more = self.since_failure + written
-            return replace(self, written=self.written + written, since_failure=more)
-        return WriteHealth(self.written + written, self.failed + failed, now_ms, written, error)
+    def after(self, now_ms: int, error: str = "") -> WriteHealth:
+        """Return the health after one more write, which may have failed."""
+        if error:
+            return WriteHealth(self.written, self.failed + 1, now_ms, 0, error)
+        return replace(self, written=self.written + 1, since_failure=self.since_failure + 1)
 
     def is_degraded(self, now_ms: int) -> bool:
         """Return whether a write failed lately, or none has succeeded since."""
