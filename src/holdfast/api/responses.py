@@ -25,7 +25,6 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, create_model
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
 
 from holdfast.api.database import Crowded, Db
 from holdfast.api.fields import Body, IdPath, Limit, Offset
@@ -144,14 +143,12 @@ def install(app: FastAPI) -> None:
         app.add_exception_handler(kind, _on_error)
 
 
-def _on_error(request: Request, error: Exception) -> JSONResponse:
-    status, words, more, headers = _describe_error(request, error)
+def _on_error(_request: Request, error: Exception) -> JSONResponse:
+    status, words, more, headers = _describe_error(error)
     return JSONResponse({"error": words, **more}, status, headers=headers)
 
 
-def _describe_error(
-    request: Request, error: Exception
-) -> tuple[int, str, dict[str, Any], Mapping[str, str] | None]:
+def _describe_error(error: Exception) -> tuple[int, str, Row, Mapping[str, str] | None]:
     """Return the status, the words, further fields and headers of an error."""
     match error:
         case RequestValidationError():
@@ -171,7 +168,7 @@ def _describe_error(
             log.add("ERROR", "api", str(error))
             return 503, str(error), {"try_next": error.hint}, None
         case HTTPException(status_code=405):
-            return 405, "Method not allowed", {}, {"Allow": _allowed_methods(request)}
+            return 405, "Method not allowed", {}, error.headers
         case HTTPException():
             words = "Not found" if error.status_code == 404 else str(error.detail)
             return error.status_code, words, {}, error.headers
@@ -194,13 +191,6 @@ def _invalid_fields(failure: RequestValidationError) -> tuple[str, dict[str, Any
 def _is_inner(part: object) -> bool:
     """Whether this part of a location is pydantic's own (`function-after[…]`) and no field."""
     return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
-
-
-def _allowed_methods(request: Request) -> str:
-    """Return the methods of every route at this address, not only of the first."""
-    routes = request.app.routes
-    fits = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    return ", ".join(sorted({method for route in fits for method in route.methods}))
 
 
 CONFLICT: dict[int | str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from holdfast.hub import projection_file, row_times
-from holdfast.hub.board.local_agents import LISTENS_MS, listeners, sessions_called
+from holdfast.hub.board.local_agents import LISTENS_MS, listeners
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.store.events import newest_id
 from holdfast.hub.store.rows import Row, first, newest_first, rows, with_public_times
@@ -35,71 +35,46 @@ from holdfast.wire import log
 
 WORDS, SHORT = 600, 200
 MOST_PLACES = 20
-CALLS = "actions.created"
 OF_WINDOWS = ("window.changed", "alert.raised", "brief.given", "checkpoint.kept")
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
 
 
-def refresh(
-    store: Store,
-    *,
-    project_ids: Collection[str] = (),
-    session_ids: Collection[str] = (),
-    now_ms: int | None = None,
-) -> int:
-    """Write the projections of these projects and sessions, or of all; return their number."""
+def refresh(store: Store, project_ids: Collection[str] = (), now_ms: int | None = None) -> int:
+    """Write the projections of live sessions: of these projects, or all; return their number."""
     now_ms = row_times.now_ms() if now_ms is None else now_ms
-    wanted = live(now_ms, () if project_ids else session_ids)
+    wanted = [one for one in listeners(now_ms) if not one.is_agent]
     if project_ids:
         # Filter first: building 200 projections takes a second, and most are of other projects.
-        mine = store.read(partial(_sessions_of, project_ids=project_ids)) | set(session_ids)
-        wanted = [(folder, session_id) for folder, session_id in wanted if session_id in mine]
+        mine = sa.select(sessions.c.id).where(sessions.c.project_id.in_(project_ids))
+        known = set(store.read(lambda c: c.scalars(mine).all()))
+        wanted = [one for one in wanted if one.name in known]
     written = 0
-    for folder, session_id in wanted:
-        found = store.read(partial(build_projection, session_id=session_id, now_ms=now_ms))
+    for one in wanted:
+        found = store.read(partial(build_projection, session_id=one.name, now_ms=now_ms))
         try:
             if found:
-                projection_file.write(folder, found)
+                projection_file.write(one.folder, found)
                 written += 1
         except OSError as error:  # an index: the hook goes on without
-            log.add("WARN", "projection", f"{folder}: not written: {error}")
+            log.add("WARN", "projection", f"{one.folder}: not written: {error}")
     return written
-
-
-def _sessions_of(connection: sa.Connection, project_ids: Collection[str]) -> set[str]:
-    query = sa.select(sessions.c.id).where(sessions.c.project_id.in_(list(project_ids)))
-    return set(connection.execute(query).scalars())
 
 
 def follow(store: Store, after: int) -> int:
     """Write the projections of projects with events after number `after`; return the newest
-    event's number, for the next call. A tool call concerns only its own session."""
-    last, changed_projects, changed_sessions = store.read(partial(_changed_since, after=after))
-    if None in changed_projects:  # an event without a project may concern any session
-        refresh(store)
-    elif changed_projects or changed_sessions:
-        known = [project for project in changed_projects if project is not None]
-        refresh(store, project_ids=known, session_ids=changed_sessions)
+    event's number, for the next call."""
+    last, changed = store.read(partial(_changed_since, after=after))
+    if changed:  # an event without a project may concern any session
+        refresh(store, () if None in changed else [one for one in changed if one])
     return last
 
 
-def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str | None], set[str]]:
+def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str | None]]:
     last = newest_id(connection)
-    if last == after:
-        return last, set(), set()
-    since = events.c.id > after
-    query = sa.select(events.c.project_id).where(since, events.c.kind.not_in((*OF_WINDOWS, CALLS)))
-    found = set(connection.scalars(query.distinct().limit(MOST_PLACES)))
-    if len(found) >= MOST_PLACES or last < after:
-        return last, {None}, set()
-    called = sa.select(events.c.session_id).where(since, events.c.kind == CALLS).distinct()
-    return last, found, set(connection.scalars(called)) - {None}
-
-
-def live(now_ms: int, session_ids: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return (main window's folder, session) of live sessions: of these, or of all."""
-    found = sessions_called(now_ms, session_ids) if session_ids else listeners(now_ms)
-    return [(one.folder, one.name) for one in found if not one.is_agent]
+    query = sa.select(events.c.project_id).where(events.c.kind.not_in(OF_WINDOWS))
+    query = query.where(events.c.id > after).distinct().limit(MOST_PLACES)
+    found = set(connection.scalars(query)) if last > after else set()
+    return last, {None} if len(found) >= MOST_PLACES or last < after else found
 
 
 def build_projection(connection: sa.Connection, session_id: str, now_ms: int) -> dict[str, Any]:

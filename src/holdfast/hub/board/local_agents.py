@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
@@ -58,16 +58,7 @@ def has_windows() -> bool:
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
     """List windows of live sessions that reported within a day; all, or those of one name."""
-    return _live(_windows_named(name) if name else states.all_windows(now_ms - LISTENS_MS), now_ms)
-
-
-def sessions_called(now_ms: int, session_ids: Collection[str]) -> list[Listener]:
-    """As `listeners`, for the main windows of these sessions: no other window is read."""
-    folders = [places.window(session_id) for session_id in session_ids]
-    return _live([(folder, states.load(folder)) for folder in folders], now_ms)
-
-
-def _live(windows: list[tuple[str, State]], now_ms: int) -> list[Listener]:
+    windows = _windows_named(name) if name else states.all_windows(now_ms - LISTENS_MS)
     return [
         _of(folder, state)
         for folder, state in windows

@@ -139,14 +139,15 @@ def checkpoint_marks(
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
     query = sa.select(table.compact_id, table.updated_ms, table.role_context).where(mine)
     found = rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_MARKS))
+    held = [(row, row["role_context"] or {}) for row in reversed(found)]
     return [
         {
             "id": row["compact_id"],
             "at_ms": row["updated_ms"],
-            "trigger": _word((row["role_context"] or {}).get("trigger")),
+            "trigger": _word(role.get("trigger")),
         }
-        for row in reversed(found)
-        if ((row["role_context"] or {}).get("agent_id") or "") == agent_id
+        for row, role in held
+        if (role.get("agent_id") or "") == agent_id
     ]
 
 

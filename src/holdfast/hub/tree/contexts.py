@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
@@ -30,7 +31,8 @@ SNAPSHOT = "compact-snapshot"
 # Who saves by himself: the guard, the watcher, a script's monitor. Clients know one word for all.
 AUTOMATIC = ("proactive", "guard", "monitor", "watcher")
 LISTS = ("active_tasks", "modified_files", "key_decisions")
-MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
+MOST_AGENTS, MOST_TASKS = 50, 200
+_UNUSED: Row = {"skills_to_restore": [], "tools_used": []}
 MOST_MERGED = 10  # snapshots of a session that are looked at
 
 
@@ -51,10 +53,8 @@ def save_snapshot(
         "session_id": session_id,
         "status": "completed",
         "role_context": snapshot,
-        "skills_to_restore": [],
-        "tools_used": [],
+        **_UNUSED,
         "progress_summary": snapshot.get("context_summary"),
-        "compact_id": None,
         "updated_ms": now_ms,
     }
     connection.execute(sa.insert(agent_contexts), row)
@@ -120,12 +120,16 @@ def agent_states(value: Any) -> Items:
     return states[:MOST_AGENTS]
 
 
-def recent_messages(value: Any) -> Items:
-    return _newest_first(items(value, "messages"))[:MOST_MESSAGES]
+def _recent(value: Any, name: str, most: int) -> Items:
+    """Return the newest, first where each has a date."""
+    found = items(value, name)
+    if all(_field(one, "created_at") for one in found):
+        found.sort(key=lambda one: str(one["created_at"]), reverse=True)
+    return found[:most]
 
 
-def recent_actions(value: Any) -> Items:
-    return _newest_first(items(value, "actions"))[:MOST_ACTIONS]
+recent_messages = partial(_recent, name="messages", most=50)
+recent_actions = partial(_recent, name="actions", most=100)
 
 
 def work_tree(value: Any) -> dict[str, Any]:
@@ -142,26 +146,17 @@ def work_tree(value: Any) -> dict[str, Any]:
 
 def open_tasks(tree: Mapping[str, Any], session_id: Any) -> Iterator[dict[str, Any]]:
     """Yield the subtasks of this session's tree that are not over, and tasks without subtasks."""
-    for request in requests_of(tree, session_id):
-        for task in _below(request, "tasks"):
-            parts = _below(task, "subtasks") or [task]
-            yield from filter(_is_open_task, map(_as_task, parts))
-    yield from filter(_is_open_task, map(_as_task, _below(tree, "earlier_subtasks")))
+    tasks = [task for request in requests_of(tree, session_id) for task in _below(request, "tasks")]
+    parts = [part for task in tasks for part in _below(task, "subtasks") or [task]]
+    for task in map(_as_task, [*parts, *_below(tree, "earlier_subtasks")]):
+        if task["status"] not in _SETTLED and task_words(task):
+            yield task
 
 
 def requests_of(tree: Mapping[str, Any], session_id: Any) -> list[dict[str, Any]]:
     """Return the requests of this session, and those that name no session."""
     named = (None, session_id)
     return [one for one in _below(tree, "requests") if _field(one, "session_id") in named]
-
-
-def is_open(task: Any) -> bool:
-    """Whether a task, in any form that a snapshot may hold, has no final state."""
-    return not (isinstance(task, dict) and task.get("status") in _SETTLED)
-
-
-def _is_open_task(task: dict[str, Any]) -> bool:
-    return is_open(task) and bool(task_words(task))
 
 
 def without_repeats(tasks: Iterable[Any]) -> Items:
@@ -197,14 +192,6 @@ def _from_keyed(states: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for name, state in states.items():
         known = state if isinstance(state, dict) else {"status": state}
         yield {"agent_id": name, "agent_type": name, **known}
-
-
-def _newest_first(found: Items) -> Items:
-    dates = [_field(one, "created_at") for one in found]
-    if not all(dates):
-        return found
-    order = sorted(range(len(found)), key=lambda n: str(dates[n]), reverse=True)
-    return [found[n] for n in order]
 
 
 def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -313,14 +300,7 @@ def follow(connection: sa.Connection, session_id: str, agent_id: str, now_ms: in
         "progress_summary": None if is_new else held["progress_summary"],
         "updated_ms": now_ms,
     }
-    row = {
-        "id": row_id,
-        "agent_id": agent_id,
-        "session_id": session_id,
-        "skills_to_restore": [],
-        "tools_used": [],
-        **known,
-    }
+    row = {"id": row_id, "agent_id": agent_id, "session_id": session_id, **_UNUSED, **known}
     connection.execute(upsert(connection, agent_contexts, ["id"], row, known))
 
 

@@ -92,12 +92,9 @@ def figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
         "tasks": requests.join(tasks),
         "subtasks": requests.join(tasks).join(subtasks),
     }
+    number = sa.select(sa.func.count()).where(requests.c.project_id == project_id)
     counts = {
-        f"total_{noun}": connection.scalar(
-            sa.select(sa.func.count())
-            .select_from(branch)
-            .where(requests.c.project_id == project_id)
-        )
+        f"total_{noun}": connection.scalar(number.select_from(branch))
         for noun, branch in branches.items()
     }
     summed = ("total_tools_used", "total_success", "total_duration_ms", "timed_actions")

@@ -26,7 +26,7 @@ from holdfast.window import state as states
 from holdfast.window.health import NOTHING, task_fits
 from holdfast.window.state import State
 from holdfast.window.windows import LIVE_MS, look
-from holdfast.wire import places
+from holdfast.wire import places as window_places
 
 ASKED_CHARS = 200
 MOST_LIVE = 10_000
@@ -62,9 +62,11 @@ def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool
 
 def describe_windows(connection: sa.Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
     """Return what a list of windows shows of each beside its reading."""
-    paths = _rows_by_id(connection, projects, {row["project_id"] for row in found})
+    project_ids = {row["project_id"] for row in found} - {None}
+    in_list = sa.select(projects).where(projects.c.id.in_(project_ids))
+    places = {row["id"]: row for row in rows(connection, in_list)}
     session_ids = {row["session_id"] for row in found}
-    newest_requests = known_sessions.prompts(connection, session_ids)
+    asked = known_sessions.prompts(connection, session_ids)
     titles = known_sessions.titles(connection, session_ids)
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     shares = trends(connection, session_ids)
@@ -72,28 +74,17 @@ def describe_windows(connection: sa.Connection, found: Sequence[Row]) -> list[di
     given = {row["agent_id"]: row["description"] for row in rows(connection, tasks)}
     details = []
     for row in found:
-        place = paths.get(row["project_id"]) or {}
-        words = (
-            given.get(row["agent_id"])
-            if row["agent_id"]
-            else newest_requests.get(row["session_id"])
-        )
-        details.append(
-            {
-                "project_id": row["project_id"],
-                "project_path": place.get("path"),
-                "project_name": place.get("name"),
-                "title": None if row["agent_id"] else titles.get(row["session_id"]),
-                "asked": clip(" ".join(words.split()), ASKED_CHARS) if words else None,
-                "trend": shares.get((row["session_id"], row["agent_id"]), []),
-            }
-        )
+        place, agent_id, session_id = row["project_id"], row["agent_id"], row["session_id"]
+        words = given.get(agent_id) if agent_id else asked.get(session_id)
+        detail = {
+            "project_id": place,
+            **{f"project_{name}": places.get(place, {}).get(name) for name in ("path", "name")},
+            "title": None if agent_id else titles.get(session_id),
+            "asked": clip(" ".join(words.split()), ASKED_CHARS) if words else None,
+            "trend": shares.get((session_id, agent_id), []),
+        }
+        details.append(detail)
     return details
-
-
-def _rows_by_id(connection: sa.Connection, table: sa.Table, ids: set[Any]) -> dict[str, Row]:
-    query = sa.select(table).where(table.c.id.in_(ids - {None}))
-    return {row["id"]: row for row in rows(connection, query)}
 
 
 def _is_over() -> sa.ColumnElement[bool]:
@@ -167,7 +158,7 @@ def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
 
 def state_of(session_id: str, agent_id: str) -> State | None:
     """Return this machine's state of a window that has a transcript; None if there is none."""
-    state = states.load(places.window(session_id, agent_id))
+    state = states.load(window_places.window(session_id, agent_id))
     mine = (state.session_id, state.agent_id) == (session_id, agent_id)
     return state if mine and state.transcript else None
 
@@ -188,7 +179,7 @@ def _with_health(row: Row, health: dict[str, object]) -> Row:
 
 
 def _folder(row: Row) -> str:
-    return places.window(row["session_id"], row["agent_id"])
+    return window_places.window(row["session_id"], row["agent_id"])
 
 
 CHUNK = 256  # steps of one row

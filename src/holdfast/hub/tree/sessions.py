@@ -37,6 +37,7 @@ from holdfast.hub.store.tables import (
 from holdfast.text.sentences import title_of
 
 ACTIVE_MS = 30 * 60_000
+FAR_MS = 1 << 53
 TOTALS = ("total_tools_used", "total_success", "total_errors")
 SUMS = (*TOTALS, "total_duration_ms", "timed_actions")
 LAST_MS = sa.func.coalesce(sessions.c.seen_ms, sessions.c.started_ms)
@@ -111,8 +112,8 @@ def list_past(
     offset: int,
     *,
     project_id: str | None = None,
-    since_ms: int | None = None,
-    until_ms: int | None = None,
+    since_ms: int = 0,
+    until_ms: int = FAR_MS,
     least_ms: int = 0,
     least_compactions: int = 0,
     session_ids: Sequence[str] | None = None,
@@ -126,12 +127,10 @@ def list_past(
             *matching(sessions, project_id=project_id),
             sessions.c.compact_count >= least_compactions,
             LAST_MS - sessions.c.started_ms >= least_ms,
+            since_ms <= LAST_MS,
+            sessions.c.started_ms <= until_ms,
         )
     )
-    if since_ms is not None:
-        query = query.where(since_ms <= LAST_MS)
-    if until_ms is not None:
-        query = query.where(sessions.c.started_ms <= until_ms)
     if session_ids is not None:
         query = query.where(sessions.c.id.in_(session_ids))
     return fetch_page(connection, query.order_by(LAST_MS.desc(), sessions.c.id), limit, offset)
@@ -253,16 +252,7 @@ def live_sessions(connection: sa.Connection, limit: int, offset: int, now_ms: in
 
 def session_as_agent(session: Row) -> Row:
     """Describe a session without running agents as its own agent."""
-    return {
-        "subtask_id": None,
-        "agent_type": "session",
-        "agent_id": session["id"],
-        "description": "",
-        "started_ms": session["started_ms"],
-        "created_ms": session["started_ms"],
-        "session_id": session["id"],
-        "request_id": None,
-        "project_path": session["project_path"],
-        "project_name": session["project_name"],
-        "actions_count": session["total_tools_used"],
-    }
+    whose = {"agent_id": session["id"], "session_id": session["id"], "agent_type": "session"}
+    work = {"subtask_id": None, "request_id": None, "description": ""}
+    known = {"created_ms": session["started_ms"], "actions_count": session["total_tools_used"]}
+    return {**session, **whose, **work, **known}
