@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError
 from holdfast.hub.store import schema as damage
 from holdfast.hub.store import tables
-from holdfast.hub.store.engine import translate_error
+from holdfast.hub.store.engine import known_error
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
@@ -122,5 +122,5 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
     """Else a healthy database would be set aside."""
     from sqlalchemy.exc import OperationalError
 
-    error = translate_error(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
+    error = known_error(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(error) is kind

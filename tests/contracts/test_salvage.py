@@ -17,7 +17,7 @@ from holdfast.hub import rebuild
 from holdfast.hub.board import agreements
 from holdfast.hub.board import messages as board
 from holdfast.hub.store.rows import Row
-from holdfast.hub.store.salvage import NOT_SAVED, open_raw_file, rows_left
+from holdfast.hub.store.salvage import NOT_SAVED, RawFile, RowsLeft
 from holdfast.hub.store.schema import check, set_aside_if_damaged
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
@@ -176,11 +176,11 @@ def test_every_row_on_sound_pages_is_read_from_a_damaged_file(
 ) -> None:
     sound = _harmed(filled, tmp_path / "holdfast.db", seed)
     found: Rows = {}
-    with rows_left(tmp_path / "holdfast.db", WANTED) as left:
-        for table in NOWHERE_ELSE:
-            for row in left.of(table):
-                if marks := _marks(row):
-                    found.setdefault((table.name, marks[0].decode()), row)
+    left = RowsLeft(tmp_path / "holdfast.db", WANTED)
+    for table in NOWHERE_ELSE:
+        for row in left.of(table):
+            if marks := _marks(row):
+                found.setdefault((table.name, marks[0].decode()), row)
     lost = [key for key in _on_sound_pages(stands_on, sound) if found.get(key) != before[key]]
     assert lost == []
 
@@ -209,8 +209,8 @@ def test_what_stands_on_sound_pages_is_there_after_a_rebuild(
 def _rows_by_page(path: Path) -> Rows:
     """Of a file that no check finds damaged, though a byte within a text may be: SQLite would give
     up at that row."""
-    with rows_left(path, WANTED) as left:
-        rows = [(table.name, row) for table in NOWHERE_ELSE for row in left.of(table)]
+    left = RowsLeft(path, WANTED)
+    rows = [(table.name, row) for table in NOWHERE_ELSE for row in left.of(table)]
     return {(name, marks[0].decode()): row for name, row in rows if (marks := _marks(row))}
 
 
@@ -228,25 +228,25 @@ def _rows(path: Path) -> Rows:
 
 
 def test_deleted_rows_are_not_read_from_a_sound_file(filled: Path, before: Rows) -> None:
-    with rows_left(filled, WANTED) as left:
-        for table in NOWHERE_ELSE:
-            found = {_marks(row)[0].decode() for row in left.of(table)}
-            assert found == {mark for name, mark in before if name == table.name}
+    left = RowsLeft(filled, WANTED)
+    for table in NOWHERE_ELSE:
+        found = {_marks(row)[0].decode() for row in left.of(table)}
+        assert found == {mark for name, mark in before if name == table.name}
 
 
 def _without_parents(filled: Path, path: Path) -> None:
     """Every page with a row of projects, requests or tasks is gone; the others are sound."""
     data = bytearray(filled.read_bytes())
-    with open_raw_file(filled) as file, rows_left(filled, WANTED) as left:
-        known = {
-            (len(table.columns), row["id"])
-            for table in (projects, requests, tasks)
-            for row in left.of(table)
-        }
-        for number in file.leaves():
-            first = {(len(values), values[0]) for values in file.rows(number).values()}
-            if first & known:
-                data[(number - 1) * PAGE : number * PAGE] = bytes(PAGE)
+    file, left = RawFile(filled), RowsLeft(filled, WANTED)
+    known = {
+        (len(table.columns), row["id"])
+        for table in (projects, requests, tasks)
+        for row in left.of(table)
+    }
+    for number in file.leaves():
+        first = {(len(values), values[0]) for values in file.rows(number).values()}
+        if first & known:
+            data[(number - 1) * PAGE : number * PAGE] = bytes(PAGE)
     path.write_bytes(data)
 
 
@@ -293,5 +293,5 @@ def test_rows_that_only_the_log_holds_come_back_too(filled: Path, tmp_path: Path
     path.write_bytes(data)
     assert set_aside_if_damaged(f"sqlite:///{path}") is not None
     aside = next(tmp_path.glob("holdfast.db.damaged-*Z"))
-    with rows_left(aside, WANTED) as left:
-        assert words in [row["content"] for row in left.of(messages)]
+    left = RowsLeft(aside, WANTED)
+    assert words in [row["content"] for row in left.of(messages)]

@@ -15,12 +15,11 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError
 
 from holdfast.hub.board import local_agents, outboxes
 from holdfast.hub.errors import Unreachable
 from holdfast.hub.store import events
-from holdfast.hub.store.engine import translate_error
+from holdfast.hub.store.engine import translate_driver_errors
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.wire import log
@@ -40,10 +39,8 @@ class Database:
 
     async def write(self, change: Callable[[Connection], T]) -> T:
         """Write a change. A request that is cancelled before its turn is never written."""
-        try:
+        with translate_driver_errors():
             return await self._in_time(_committed(self.store, change))
-        except DBAPIError as error:
-            raise translate_error(error) from error
 
     async def _in_time(self, answer: Coroutine[Any, Any, T]) -> T:
         try:

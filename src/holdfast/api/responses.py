@@ -269,24 +269,34 @@ def _reader(column: str, kind: Any) -> Callable[[Any], Any]:
     return lambda value: value
 
 
-KINDS = {"str": str, "int": int, "float": float, "bool": bool, "object": dict[str, Any]}
+# What a field of an answer may hold, by name; each answer is added.
+KINDS: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "object": dict[str, Any],
+}
 
 
 def answer(name: str, spec: str = "", /, *bases: Any, doc: Any = None, **fields: Any) -> Any:
-    """Make the model of an answer. `spec` names its plain fields, with what they hold: `n:int`,
-    `title:str?` where it may be null (`?=`: or absent), `files:str[]` for a list. Of the other
-    `fields`, `[Model]` means a list of them."""
-    plain = (word.partition(":") for word in spec.split())
-    made: Any = {name: _plain_field(kind) for name, _, kind in plain}
-    for key, kind in fields.items():
-        kind = GenericAlias(list, *kind) if isinstance(kind, list) else kind
-        made[key] = kind if isinstance(kind, tuple) else (kind, ...)
-    return create_model(name, __base__=bases or ApiAnswer, __doc__=doc, **made)
+    """Make the model of an answer. `spec` names its fields, with what they hold: `n:int`, `row:Row`
+    for another answer, `title:str?` where it may be null (`?=`: or absent), `files:str[]` for a
+    list, `counts:int{}` for an object of numbers. `fields` are those of other kinds."""
+    made: Any = {
+        key: kind if isinstance(kind, tuple) else (kind, ...) for key, kind in fields.items()
+    }
+    for word in spec.split():
+        key, _, kind = word.partition(":")
+        made[key] = _field_of(kind)
+    KINDS[name] = create_model(name, __base__=bases or ApiAnswer, __doc__=doc, **made)
+    return KINDS[name]
 
 
-def _plain_field(word: str) -> tuple[Any, Any]:
-    kind: Any = KINDS[word.rstrip("?=[]")]
-    kind = list[kind] if "[]" in word else kind
+def _field_of(word: str) -> tuple[Any, Any]:
+    kind = KINDS[word.rstrip("?=[]{}")]
+    if "[]" in word or "{}" in word:
+        kind = GenericAlias(*((list, kind) if "[]" in word else (dict, (str, kind))))
     return kind | None if "?" in word else kind, None if "=" in word else ...
 
 
@@ -373,7 +383,7 @@ class Noun:
             page = find(connection, **asked)
             return {self.plural: row.of_each(page.rows), **paging(page)}
 
-        model = answer(f"{row.__name__}List", "", Paged, **{self.plural: [row]})
+        model = answer(f"{row.__name__}List", f"{self.plural}:{row.__name__}[]", Paged)
         given: dict[str, Any] = {
             name: (Annotated[kind | None, Query()], None) for name, kind in filters.items()
         }
@@ -419,8 +429,8 @@ class Noun:
 
     @property
     def _model(self) -> Any:
-        wrapped = answer(f"{self.name.title()}Made", "success:bool", **{self.name: self.row})
-        return self.row if self.bare else wrapped
+        made = f"success:bool {self.name}:{self.row.__name__}"
+        return self.row if self.bare else answer(f"{self.name.title()}Made", made)
 
     def _made(self, row: Row) -> dict[str, Any]:
         shown = self.row.of(row)

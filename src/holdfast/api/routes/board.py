@@ -58,15 +58,15 @@ Posted = row_answer(
     "id from_agent to_agent topic priority created_at expires_at is_broadcast:bool",
 )
 InboxMessage = answer("BoardMessage", "content:object already_read:bool", Posted)
-Inbox = answer("AgentInbox", "agent_id:str count:int unread_remaining:int", messages=[InboxMessage])
+Inbox = answer("AgentInbox", "agent_id:str count:int unread_remaining:int messages:BoardMessage[]")
 RawMessage = row_answer(
     "RawMessage",
     tables.messages,
     "id project_id topic priority created_at expires_at from_agent_id:str to_agent_id:str? "
     "message_type:str payload:object read_by:str[] said_to:str[] state:str",
 )
-MessageList = answer("MessageList", "", Paged, messages=[RawMessage], states=dict[str, int])
-MessageMade = answer("MessageMade", "success:bool", message=Posted)
+MessageList = answer("MessageList", "messages:RawMessage[] states:int{}", Paged)
+MessageMade = answer("MessageMade", "success:bool message:Message")
 
 
 @router.post("/api/messages", status_code=201, response_model=MessageMade)
@@ -156,10 +156,12 @@ ExchangedMessage = row_answer(
     tables.messages,
     "id from_agent to_agent topic content age_ms:int left_ms:int",
 )
-Receipt = answer("DeliveryReceipt", "agent:str had:str[]", messages=[ExchangedMessage])
+Receipt = answer("DeliveryReceipt", "agent:str had:str[] messages:ExchangedMessage[]")
 
 
-@router.writes("POST", "/api/messages/exchange", answer("ExchangeAnswer", agents=[Receipt]))
+@router.writes(
+    "POST", "/api/messages/exchange", answer("ExchangeAnswer", "agents:DeliveryReceipt[]")
+)
 def exchange(connection: Connection, body: ExchangeRequest) -> Row:
     """For each agent, in the order of the request: messages it has not got yet, oldest first, at
     most 50; and which of its waiting messages were read on another machine (`had`). Fetching marks
@@ -192,10 +194,10 @@ class NewSubscription(SubscriptionFilter):
 
 Subscription = row_answer("Subscription", tables.subscriptions)
 AgentTopics = answer(
-    "AgentSubscriptions", "agent_id:str topics:str[] count:int", subscriptions=[Subscription]
+    "AgentSubscriptions", "agent_id:str topics:str[] count:int subscriptions:Subscription[]"
 )
 Pair = row_answer("SubscriptionPair", tables.subscriptions, "id agent_id topic")
-SubscriptionGone = answer("SubscriptionsDeleted", "success:bool", deleted=Pair)
+SubscriptionGone = answer("SubscriptionsDeleted", "success:bool deleted:SubscriptionPair")
 subscription = Noun(router, "/api/subscribe", "subscription", "subscriptions", Subscription)
 subscription.create(
     NewSubscription,
@@ -250,9 +252,7 @@ WaitsFor = row_answer("BlockedBy", tables.blockings, "id reason by_agent:str sin
 HoldsUp = row_answer("BlockedAgent", tables.blockings, "id blocked_agent reason since:str")
 BlockingStatus = answer(
     "BlockingStatus",
-    "agent_id:str is_blocked:bool is_blocking:bool",
-    blocked_by=[WaitsFor],
-    blocking=[HoldsUp],
+    "agent_id:str is_blocked:bool is_blocking:bool blocked_by:BlockedBy[] blocking:BlockedAgent[]",
     summary=answer("BlockingCounts", "blocked_by_count:int blocking_count:int"),
 )
 Noun(router, "/api/blocking", "blocking", "blockings", Waits).create(
@@ -260,7 +260,7 @@ Noun(router, "/api/blocking", "blocking", "blockings", Waits).create(
 )
 
 
-@router.reads("/api/blocking", answer("BlockingList", "count:int", blockings=[WaitSince]))
+@router.reads("/api/blocking", answer("BlockingList", "count:int blockings:BlockingSince[]"))
 def list_blockings(connection: Connection, project_id: fields.IdQuery = None) -> Row:
     """All waiting agents, the longest wait first; at most 1,000."""
     rows = agreements.list_waits(connection, project_id)
@@ -295,7 +295,9 @@ def blocking_of(connection: Connection, agent_id: fields.AgentPath) -> Row:
     }
 
 
-@router.writes("POST", "/api/unblock", answer("Unblocked", "success:bool", unblocked=RemovedWait))
+@router.writes(
+    "POST", "/api/unblock", answer("Unblocked", "success:bool unblocked:BlockingRemoved")
+)
 def unblock(connection: Connection, body: BlockingPair) -> Row:
     """End a wait by its two agents."""
     row = agreements.remove_wait(connection, **body.given)
@@ -358,7 +360,7 @@ claim.list(
     project_id=fields.Id,
     agent_id=fields.AgentName,
 )
-ClaimReleased = answer("ClaimsReleased", "success:bool", released=Claim)
+ClaimReleased = answer("ClaimsReleased", "success:bool released:Claim")
 
 
 @router.writes("DELETE", "/api/claims", ClaimReleased, responses=CLAIMED)

@@ -41,7 +41,8 @@ HELD = (
 CapacityRoom = answer(
     "CapacityRoom",
     "status:str recommended_action:str zone:str alert:str? room_tokens:int? estimated:bool "
-    "velocity_tokens_per_op:float? ops_left:int? minutes_left:float? checkpoint_ms:int? fits:bool?",
+    "velocity_tokens_per_op:float? ops_left:int? minutes_left:float? checkpoint_ms:int? "
+    "fits:bool?",
     doc="What an orchestrator needs to hand out work; null means unknown.",
 )
 Short = answer(
@@ -64,13 +65,11 @@ AgentCapacity = answer(
     "project_name:str? title:str? asked:str? trend:float[]",
     CapacityRoom,
 )
-AgentCapacityList = answer("AgentCapacityList", "count:int", agents=[AgentCapacity])
+AgentCapacityList = answer("AgentCapacityList", "count:int agents:AgentCapacity[]")
 CapacityHealth = answer(
     "CapacityHealth",
-    "shouldCompact:bool",
+    "shouldCompact:bool capacity:ShortCapacity room:CapacityRoom",
     server=answer("ServerCapacity", "status:str uptime_seconds:int"),
-    capacity=Short,
-    room=CapacityRoom,
     recommendation=answer("Recommendation", "action:str message:str"),
 )
 

@@ -97,7 +97,7 @@ COUNTED = {
     "agents_count": "agent_states",
 }
 SavedCounts = answer("SavedCounts", "session_id:str trigger:str", **dict.fromkeys(COUNTED, int))
-Saved = answer("SnapshotSaved", "success:bool id:str saved_at:str", snapshot=SavedCounts)
+Saved = answer("SnapshotSaved", "success:bool id:str saved_at:str snapshot:SavedCounts")
 
 
 @router.writes("POST", "/api/compact/save", Saved, status=201)
@@ -134,8 +134,8 @@ def get_snapshot(connection: Connection, session_id: fields.SessionPath) -> Row:
 Source = answer("RestoreSource", "type:str id:str relevance:float summary:str")
 Restored = answer(
     "SnapshotRestored",
-    "success:bool brief:str additionalContext:str session_compacted:bool restored_at:str",
-    sources=[Source],
+    "success:bool brief:str additionalContext:str session_compacted:bool restored_at:str "
+    "sources:RestoreSource[]",
 )
 
 
@@ -150,14 +150,13 @@ async def restore(body: Restore, db: Db) -> Response:
 
 
 def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
-    wanted = KnowledgeQuery(history_limit=MOST_CALLS, agent_type=False)
+    wanted = KnowledgeQuery(MOST_CALLS)
     known = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
-    is_known = known.session
     work = known.work
     if body.compact_summary:
         work["summaries"] = [("the client's summary", body.compact_summary), *work["summaries"]]
     text = _compose(work, body.max_tokens, body.agent_type, body.agent_id).text
-    beside = {"sources": known.sources, "session_compacted": is_known is not None}
+    beside = {"sources": known.sources, "session_compacted": known.session is not None}
     return {"brief": text, "additionalContext": text, **beside}
 
 
@@ -213,10 +212,10 @@ class AgentQuery(AgentQuestion):
 
 Shown = answer("AgentBrief", "id:str content:str token_count:int truncated:bool generated_at:str")
 Whose = answer("KnownAgent", "agent_id:str session_id:str? agent_type:str?")
-BriefAnswer = answer("BriefAnswer", "", Whose, brief=Shown, sources=[Source])
-RawAnswer = answer("RawAnswer", "data:object", Whose, counts=dict[str, int])
+BriefAnswer = answer("BriefAnswer", "brief:AgentBrief sources:RestoreSource[]", Whose)
+RawAnswer = answer("RawAnswer", "data:object counts:int{}", Whose)
 NamedBrief = answer("NamedBrief", "agent_id:str session_id:str", Shown)
-Generated = answer("Generated", "success:bool", brief=NamedBrief, sources=[Source])
+Generated = answer("Generated", "success:bool brief:NamedBrief sources:RestoreSource[]")
 
 
 @router.reads("/api/context/{agent_id:text}", BriefAnswer | RawAnswer)
@@ -246,9 +245,8 @@ def _brief_of(
     connection: Connection, agent_id: str, asked: AgentQuestion
 ) -> tuple[KnownWork, dict[str, Any]]:
     now = row_times.now_ms()
-    wanted = KnowledgeQuery(
-        asked.include_history, asked.include_messages, asked.include_blocking, asked.history_limit
-    )
+    calls = asked.history_limit if asked.include_history else 0
+    wanted = KnowledgeQuery(calls, asked.include_messages, asked.include_blocking)
     known = agent_knowledge.find_work(connection, agent_id, asked.session_id, wanted, now)
     kind = asked.agent_type or known.agent_type
     brief = _compose(known.work, asked.max_tokens, kind, agent_id)
@@ -275,19 +273,14 @@ Figures = answer(
 OfType = answer("AgentTypeContexts", "agent_type:str count:int")
 ContextList = answer(
     "AgentContextList",
-    "timestamp:str",
+    "timestamp:str contexts:AgentContext[] stats:ContextFigures "
+    "type_distribution:AgentTypeContexts[]",
     Paged,
-    contexts=[Context],
-    stats=Figures,
-    type_distribution=[OfType],
 )
 ContextOverview = answer(
     "ContextOverview",
-    "timestamp:str",
-    overview=Figures,
-    top_types=[OfType],
-    recent_activity=[Context],
-    tools_used=dict[str, int],
+    "timestamp:str overview:ContextFigures top_types:AgentTypeContexts[] "
+    "recent_activity:AgentContext[] tools_used:int{}",
 )
 
 
@@ -326,7 +319,7 @@ class ProgressReport(fields.Body):
     progress_summary: fields.Text | None = None
 
 
-ReportMade = answer("AgentReported", "success:bool", context=Context)
+ReportMade = answer("AgentReported", "success:bool context:AgentContext")
 
 
 @router.writes("PATCH", "/api/agent-contexts/{context_id}", ReportMade)

@@ -57,9 +57,7 @@ LastId = Annotated[
 EventRow = row_answer("Event", tables.events, "* body:object")
 # `last`: pass it as `after` to get the next events. `missed`: events after the given number were
 # already pruned.
-EventList = answer(
-    "EventList", "count:int limit:int last:int more:bool missed:bool", events=[EventRow]
-)
+EventList = answer("EventList", "count:int limit:int last:int more:bool missed:bool events:Event[]")
 
 
 async def _hub(request: Request) -> Hub:
@@ -157,7 +155,7 @@ def format_event(row: Row) -> bytes:
 
 
 AuditEvent = row_answer("AuditEvent", tables.audit)
-AuditEventList = answer("AuditEventList", "", Paged, events=[AuditEvent])
+AuditEventList = answer("AuditEventList", "events:AuditEvent[]", Paged)
 
 
 PressureDecision = answer(
@@ -170,7 +168,7 @@ PressureDecision = answer(
 )
 
 
-DecisionList = answer("PressureDecisionList", "", Paged, decisions=[PressureDecision])
+DecisionList = answer("PressureDecisionList", "decisions:PressureDecision[]", Paged)
 
 
 @router.reads("/api/audit/decisions", DecisionList)

@@ -52,8 +52,7 @@ WriteFigures = answer(
 
 DatabaseHealth = answer(
     "DatabaseHealth",
-    "healthy:bool latencyMs:float capacity_percentage:float error:str?=",
-    writes=WriteFigures,
+    "healthy:bool latencyMs:float capacity_percentage:float error:str?= writes:WriteFigures",
 )
 
 
@@ -74,16 +73,13 @@ RunningWatcher = answer(
 
 Health = answer(
     "ServerHealth",
-    "status:str timestamp:str version:str",
-    database=DatabaseHealth,
-    sources=SourceFigures,
-    features=dict[str, str],
+    "status:str timestamp:str version:str database:DatabaseHealth sources:SourceFigures "
+    "features:str{}",
 )
 Description = answer(
     "ServerDescription",
-    "version:str machine:str",
+    "version:str machine:str watcher:RunningWatcher?",
     database=answer("ServerDatabase", "engine:str name:str"),
-    watcher=RunningWatcher | None,
 )
 Stats = answer("ServerStats", "timestamp:str", **dict.fromkeys(COUNTED, int))
 LastCleanup = answer(
@@ -92,13 +88,12 @@ LastCleanup = answer(
     "deletedAt:str durationMs:int",
 )
 MessageFigures = answer(
-    "MessageFigures", "total:int expired:int active:int unread:int", byTopic=dict[str, int]
+    "MessageFigures", "total:int expired:int active:int unread:int byTopic:int{}"
 )
 CleanupStats = answer(
     "CleanupStats",
-    "proactive_snapshots:int last_snapshot:str? timestamp:str",
-    last_cleanup=LastCleanup | None,
-    messages=MessageFigures,
+    "proactive_snapshots:int last_snapshot:str? timestamp:str last_cleanup:LastCleanup? "
+    "messages:MessageFigures",
 )
 
 

@@ -51,7 +51,7 @@ ListedSession = answer("ListedSession", "title:str?", SessionRow)
 SessionRequest = row_answer(
     "SessionRequest", tables.requests, "id prompt prompt_type status created_at"
 )
-WholeSession = answer("SessionWithRequests", "", SessionRow, requests=[SessionRequest])
+WholeSession = answer("SessionWithRequests", "requests:SessionRequest[]", SessionRow)
 
 
 def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
@@ -93,7 +93,7 @@ ProjectSessions = answer(
     "ProjectSessions", "project_name:str? project_path:str session_count:int total_tools:int"
 )
 SessionStats = answer(
-    "SessionStats", "timestamp:str", overview=SessionOverview, by_project=[ProjectSessions]
+    "SessionStats", "timestamp:str overview:SessionOverview by_project:ProjectSessions[]"
 )
 
 
@@ -121,10 +121,8 @@ ActiveAgent = row_answer(
 ActiveSession = answer("ActiveSession", "project_path:str? project_name:str?", SessionRow)
 ActiveSessions = answer(
     "ActiveSessionList",
-    "agents_count:int",
+    "agents_count:int active_agents:ActiveAgent[] active_sessions:ActiveSession[]",
     Paged,
-    active_agents=[ActiveAgent],
-    active_sessions=[ActiveSession],
 )
 
 
@@ -206,13 +204,13 @@ Hour = answer("Hour", "hour:str count:int")
 ToolCount = answer("ToolCount", "tool_name:str tool_type:str count:int")
 
 
-@router.reads("/api/actions/hourly", answer("Hourly", "period:str", data=[Hour]))
+@router.reads("/api/actions/hourly", answer("Hourly", "period:str data:Hour[]"))
 def hourly(connection: Connection, session_id: fields.WordQuery = None) -> Row:
     """Count the calls in each hour of the last day."""
     return {"data": work.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
 
 
-@router.reads("/api/actions/top-tools", answer("TopTools", "limit:int", data=[ToolCount]))
+@router.reads("/api/actions/top-tools", answer("TopTools", "limit:int data:ToolCount[]"))
 def top_tools(
     connection: Connection, tool_type: ToolType | None = None, limit: fields.Limit = 10
 ) -> Row:

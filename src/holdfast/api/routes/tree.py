@@ -35,9 +35,9 @@ SubtaskRow = row_answer(
     tables.subtasks,
     "* task_list_id:str blocked_by:str[] context_snapshot:object? result:object?",
 )
-WholeTask = answer("TaskWithSubtasks", "", TaskRow, subtasks=[SubtaskRow])
-WholeRequest = answer("RequestWithTasks", "", RequestRow, tasks=[TaskRow])
-WholeSubtask = answer("SubtaskWithActions", "", SubtaskRow, actions=[sessions.ActionRow])
+WholeTask = answer("TaskWithSubtasks", "subtasks:Subtask[]", TaskRow)
+WholeRequest = answer("RequestWithTasks", "tasks:Task[]", RequestRow)
+WholeSubtask = answer("SubtaskWithActions", "actions:ListedAction[]", SubtaskRow)
 
 
 class NewProject(fields.Body):
@@ -109,7 +109,7 @@ def _stats(figures: Row) -> dict[str, Any]:
 project = Noun(router, "/api/projects", "project", "projects", ProjectRow)
 project.create(NewProject, _put_project, "Create a project, or change the one at this path.")
 project.list(projects.list_page, "Newest first.")
-BareProject = answer("ProjectFound", "", ProjectRow, project=ProjectRow)
+BareProject = answer("ProjectFound", "project:Project", ProjectRow)
 
 
 @router.reads("/api/projects/by-path", BareProject)
@@ -124,9 +124,9 @@ def by_path(
     return {**row, "project": row}
 
 
-WithRequests = answer("ProjectWithRequests", "", ProjectRow, requests=[RequestRow])
+WithRequests = answer("ProjectWithRequests", "requests:Request[]", ProjectRow)
 ProjectView = answer(
-    "WholeProject", project=WithRequests, requests=[RequestRow], stats=ProjectStats
+    "WholeProject", "project:ProjectWithRequests requests:Request[] stats:ProjectStats"
 )
 
 
@@ -242,8 +242,8 @@ subtask.change(
 )
 subtask.remove(work.remove_subtask, "Delete the subtask with its actions.")
 
-RequestTree = answer("HierarchyRequest", "", RequestRow, tasks=[WholeTask])
-ProjectTree = answer("HierarchyProject", "", ProjectRow, requests=[RequestTree])
+RequestTree = answer("HierarchyRequest", "tasks:TaskWithSubtasks[]", RequestRow)
+ProjectTree = answer("HierarchyProject", "requests:HierarchyRequest[]", ProjectRow)
 
 
 HierarchyCounts = answer(
@@ -255,13 +255,9 @@ HierarchyCounts = answer(
 
 Hierarchy = answer(
     "Hierarchy",
-    "",
+    "hierarchy:HierarchyProject project:Project requests:HierarchyRequest[] stats:ProjectStats "
+    "counts:HierarchyCounts",
     Paged,
-    hierarchy=ProjectTree,
-    project=ProjectRow,
-    requests=[RequestTree],
-    stats=ProjectStats,
-    counts=HierarchyCounts,
 )
 
 
@@ -301,7 +297,7 @@ WaveRow = row_answer(
     "wave_number status completed_at id:str session_id:str started_at:str? total_tasks:int "
     "completed_tasks:int failed_tasks:int",
 )
-CurrentWave = answer("CurrentWave", wave=WaveRow)
+CurrentWave = answer("CurrentWave", "wave:Wave")
 
 
 @router.reads("/api/waves/{session_id}/current", CurrentWave)
@@ -313,7 +309,7 @@ def current_wave(connection: Connection, session_id: fields.SessionPath) -> Row 
     return respond({"error": "No active wave found for session"}, 404)
 
 
-WaveHistory = answer("WaveHistory", "", Paged, waves=[WaveRow])
+WaveHistory = answer("WaveHistory", "waves:Wave[]", Paged)
 
 
 @router.reads("/api/waves/{session_id}/history", WaveHistory)

@@ -52,15 +52,11 @@ _KNOWN: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
 
 @contextmanager
 def translate_driver_errors() -> Iterator[None]:
+    """Raise Holdfast's error if the meaning is known, else the driver's own."""
     try:
         yield
     except DBAPIError as error:
-        raise translate_error(error) from error
-
-
-def translate_error(error: DBAPIError) -> Exception:
-    """Return Holdfast's error if the meaning is known, else the driver's own."""
-    return _known_error(error) or error
+        raise (known_error(error) or error) from error
 
 
 def is_failure(error: BaseException) -> bool:
@@ -70,7 +66,7 @@ def is_failure(error: BaseException) -> bool:
 
 def public_message(error: BaseException) -> str:
     """Describe a failure without addresses or row values, which a driver's text may hold."""
-    known = _known_error(error) if isinstance(error, DBAPIError) else None
+    known = known_error(error) if isinstance(error, DBAPIError) else None
     shown = known or error
     if isinstance(shown, StoreError):
         return str(shown).partition(":")[0]
@@ -78,7 +74,7 @@ def public_message(error: BaseException) -> str:
     return f"a write failed with {kind}; holdfast log has the details"
 
 
-def _known_error(error: DBAPIError) -> StoreError | None:
+def known_error(error: DBAPIError) -> StoreError | None:
     state = getattr(error.orig, "sqlstate", None)
     text = state or str(error.orig).lower()
     for words, kind, meaning in _KNOWN:

@@ -12,7 +12,7 @@ import mmap
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -40,20 +40,16 @@ class Torn(Exception):
     """The row is incomplete."""
 
 
-@contextmanager
-def open_raw_file(path: Path) -> Iterator[RawFile]:
-    """Open the pages of the file and its log for reading."""
-    if not path.stat().st_size:
-        yield RawFile(b"", b"")
-        return
-    log = Path(f"{path}-wal")
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield RawFile(data, log.read_bytes() if log.is_file() else b"")
-
-
 class RawFile:
-    def __init__(self, data: bytes | mmap.mmap, wal: bytes) -> None:
-        self._data = data
+    """The pages of a file and of its log."""
+
+    def __init__(self, path: Path) -> None:
+        log = Path(f"{path}-wal")
+        with path.open("rb") as file:
+            is_empty = not path.stat().st_size
+            data = b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        wal = log.read_bytes() if log.is_file() else b""
+        self._data: bytes | mmap.mmap = data
         self._size, reserved = _shape(data[:100])
         self._usable = self._size - reserved
         self._newer = _pages_in_log(wal, self._size)
@@ -199,11 +195,11 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 class RowsLeft:
     """The complete rows of each table."""
 
-    def __init__(self, file: RawFile, tables: Sequence[sa.Table]) -> None:
-        self._file = file
+    def __init__(self, path: Path, tables: Sequence[sa.Table]) -> None:
+        self._file = RawFile(path)
         self._pages: dict[str, list[int]] = {}
-        for number in file.leaves():
-            found = _table_of(file.rows(number).values(), tables)
+        for number in self._file.leaves():
+            found = _table_of(self._file.rows(number).values(), tables)
             if found is not None:
                 self._pages.setdefault(found.name, []).append(number)
 
@@ -212,12 +208,6 @@ class RowsLeft:
             for values in self._file.rows(number).values():
                 if (row := _fit_row(table, values)) is not None:
                     yield row
-
-
-@contextmanager
-def rows_left(path: Path, tables: Sequence[sa.Table]) -> Iterator[RowsLeft]:
-    with open_raw_file(path) as file:
-        yield RowsLeft(file, tables)
 
 
 def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | None:
@@ -265,11 +255,11 @@ def _save(connection: sa.Connection, files: Sequence[Path]) -> dict[str, int]:
     connection.exec_driver_sql("PRAGMA defer_foreign_keys=ON")  # parents may be in a later file
     wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
     for file in files:
-        with rows_left(file, wanted) as left:
-            for table in wanted:
-                rows = left.of(table)
-                while some := list(islice(rows, AT_ONCE)):
-                    connection.execute(sqlite.insert(table).on_conflict_do_nothing(), some)
+        left = RowsLeft(file, wanted)
+        for table in wanted:
+            rows = left.of(table)
+            while some := list(islice(rows, AT_ONCE)):
+                connection.execute(sqlite.insert(table).on_conflict_do_nothing(), some)
     saved = {table.name: count(connection, table) for table in wanted}
     for table in reversed(wanted):  # a placeholder needs a parent too
         for key in table.foreign_keys:

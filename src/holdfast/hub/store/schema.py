@@ -39,9 +39,8 @@ _LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 def version(connection: sa.Connection) -> str:
     """Return the version; empty for a new database."""
-    if not sa.inspect(connection).has_table("alembic_version"):
-        return ""
-    return read_version(connection)
+    is_new = not sa.inspect(connection).has_table("alembic_version")
+    return "" if is_new else read_version(connection)
 
 
 def read_version(connection: sa.Connection) -> str:
@@ -167,9 +166,8 @@ def _server(connection: sa.Connection) -> Iterator[Finding]:
     words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
     old = number < OLDEST_POSTGRES * 10_000
     yield Finding("server", not old, words + f", {OLDEST_POSTGRES} or newer is needed" * old)
-    off = [
-        name for name in ("fsync", "synchronous_commit") if _read_setting(connection, name) == "off"
-    ]
+    settings = ("fsync", "synchronous_commit")
+    off = [name for name in settings if _read_setting(connection, name) == "off"]
     lost = f"{' and '.join(off)} off: what was acknowledged may be lost in a power cut"
     yield Finding("durability", not off, lost if off else "a commit waits for the disk")
 

@@ -25,10 +25,10 @@ from holdfast.hub.store.engine import (
     default_url,
     file_identity,
     is_failure,
+    known_error,
     open_engine,
     public_message,
     translate_driver_errors,
-    translate_error,
 )
 from holdfast.wire import log
 
@@ -136,7 +136,7 @@ class Store:
 
     def _note(self, error: ExceptionContext) -> None:
         found = error.sqlalchemy_exception
-        known = translate_error(found) if isinstance(found, DBAPIError) else None
+        known = known_error(found) if isinstance(found, DBAPIError) else None
         if isinstance(known, Corrupt) and self.damage is None:
             self._damage = known, self._file()
             log.add("ERROR", "store", f"{known}; {known.hint}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -130,28 +131,19 @@ def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
 def turns(now_ms: int) -> Iterator[WindowReport]:
     found = sorted(listeners(now_ms), key=lambda listener: -listener.heard_ms)
     known = {listener.folder for listener in found}
-    live = list(filter(_can_be_named, found))
-    ended = [
-        listener
-        for listener in with_outbox()
-        if listener.folder not in known and _can_be_named(listener)
-    ]
-    for listener in live[:MOST_WINDOWS]:
+    ended = (listener for listener in with_outbox() if listener.folder not in known)
+    for listener in islice(filter(_can_be_named, found), MOST_WINDOWS):
         yield from _turn(listener, now_ms, listens=True)
-    for listener in ended[:MOST_WINDOWS]:
+    for listener in islice(filter(_can_be_named, ended), MOST_WINDOWS):
         yield from (turn for turn in _turn(listener, now_ms, listens=False) if turn.over)
 
 
 def _can_be_named(listener: Listener) -> bool:
     """Check that the server accepts the names: one bad name would fail the whole call."""
-    text = listener.name + listener.project
-    fits = (
-        len(listener.name) <= clean_text.MOST_AGENT_CHARS
-        and len(listener.project) <= MOST_PATH_CHARS
-    )
-    return (
-        fits and "\0" not in text and is_utf8(text) and are_clean((listener.name, listener.project))
-    )
+    names = (listener.name, listener.project)
+    is_short = len(names[0]) <= clean_text.MOST_AGENT_CHARS and len(names[1]) <= MOST_PATH_CHARS
+    text = "".join(names)
+    return is_short and "\0" not in text and is_utf8(text) and are_clean(names)
 
 
 def _turn(listener: Listener, now_ms: int, *, listens: bool) -> Iterator[WindowReport]:

@@ -102,11 +102,9 @@ _MESSAGES = _unread_messages()  # built once: it is most of what a restore asks
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeQuery:
-    history: bool = True
+    calls: int
     messages: bool = True
     blocking: bool = True
-    history_limit: int = 50
-    agent_type: bool = True  # look the agent's type up where it was last active
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,31 +168,28 @@ def find_work(
     now_ms: int,
 ) -> KnownWork:
     """Collect what is known for an agent; raise for an unknown agent without a session."""
-    is_asked = wanted.agent_type or session_id is None
-    place = (_last_place(connection, agent_id) if is_asked else None) or {}
+    place = _last_place(connection, agent_id) or {}
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
     session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
     project_id = session["project_id"] if session else None
     project = first(connection, sa.select(projects).where(projects.c.id == project_id))
-    limit = wanted.history_limit if wanted.history else 0
-    queries = _session_rows(session_id, agent_id, limit)
+    queries = _session_rows(session_id, agent_id, wanted.calls)
     found = {name: rows(connection, query) for name, query in queries.items()}
     snapshot = latest_snapshot(connection, session_id)
     saved = normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if wanted.messages else {"recent_messages": []}
-    saved |= {} if wanted.history else {"recent_actions": []}
+    saved |= {} if wanted.calls else {"recent_actions": []}
     agents = {agent_id, *(row["agent_id"] for row in found["tasks"] if row["agent_id"])}
     waits = blockings.c.blocked_by.in_(agents) | blockings.c.blocked_agent.in_(agents)
     named = {name for task in saved["active_tasks"] if (name := task_id(task))}
     blockers = {name for row in found["tasks"] for name in row["blocked_by"] or ()}
     reader = {"agent_id": agent_id, "project_id": project_id, "now_ms": now_ms}
+    waiting = sa.select(blockings).where(waits).limit(MOST)
     found |= {
         "messages": rows(connection, _MESSAGES, reader) if wanted.messages else [],
-        "blockings": rows(connection, sa.select(blockings).where(waits).limit(MOST))
-        if wanted.blocking
-        else [],
+        "blockings": rows(connection, waiting) if wanted.blocking else [],
         "over": _subtasks_in(connection, named, subtasks.c.status.not_in(OPEN)),
         "blockers": _subtasks_in(connection, blockers, sa.true()),
     }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from types import GenericAlias
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from fastapi import Path, Query, Response
 from pydantic import Field
 
 from holdfast.api.fields import MOST_ID, Body, Word, WordQuery, Words
-from holdfast.api.responses import ApiAnswer, Router, answer, respond
+from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
@@ -28,15 +29,14 @@ ItemPath = Annotated[str, Path(pattern=r"^[0-9a-f]{1,8}$")]
 Compartment = Annotated[str, Field(pattern=f"^({'|'.join(NAMES)})$")]
 
 
-def _answer_of(name: str, source: type, **nested: type[ApiAnswer]) -> type[ApiAnswer]:
+def _answer_of(name: str, source: type, **nested: Any) -> Any:
     """Make the model of an answer that shows each field of a class; JSON has lists, no tuples.
     `nested`: the models of the items, for fields that are lists."""
-    fields = {
-        key: [nested.get(key) or get_args(kind)[0]] if get_origin(kind) is tuple else kind
-        for key, kind in get_type_hints(source).items()
-    }
-    made: type[ApiAnswer] = answer(name, **fields)
-    return made
+    kinds = get_type_hints(source)
+    for key, kind in kinds.items():
+        if get_origin(kind) is tuple:
+            kinds[key] = GenericAlias(list, nested.get(key) or get_args(kind)[0])
+    return answer(name, **kinds)
 
 
 BudgetItem = _answer_of("BudgetItem", window_budget.BriefEntry)

@@ -34,7 +34,7 @@ CheckpointRow = answer(
 )
 
 
-CheckpointList = answer("CheckpointList", "", Paged, checkpoints=[CheckpointRow])
+CheckpointList = answer("CheckpointList", "checkpoints:CheckpointRow[]", Paged)
 
 
 CheckpointFault = answer("CheckpointFault", "part:str words:str")
@@ -42,10 +42,9 @@ CheckpointFault = answer("CheckpointFault", "part:str words:str")
 
 CheckpointDetail = answer(
     "CheckpointDetail",
-    "text:str",
+    "text:str findings:CheckpointFault[]",
     CheckpointRow,
     doc="`text`: the whole file, empty where it cannot be read; `findings` say what is wrong.",
-    findings=[CheckpointFault],
 )
 
 
@@ -54,10 +53,8 @@ SectionDiff = answer("SectionDiff", "heading:str added:str[] removed:str[] uncha
 
 CheckpointDiff = answer(
     "CheckpointDiff",
+    "older:CheckpointRow? newer:CheckpointRow sections:SectionDiff[]",
     doc="`older` is null where `newer` is the first of its line: everything is added.",
-    older=CheckpointRow | None,
-    newer=CheckpointRow,
-    sections=[SectionDiff],
 )
 
 

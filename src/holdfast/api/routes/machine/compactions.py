@@ -39,8 +39,9 @@ CompactionPlace = answer(
     "CompactionPlace",
     "session_id:str agent_id:str? project_id:str? number:int at:str? step:int? trigger:str? "
     "before_tokens:int? after_tokens:int? edge_tokens:int? is_read:bool was_given:bool",
-    doc="`is_read` is false until the summary was compared. `was_given`: the model got the briefs; "
-    "else what is called restored would have been. Tokens are null if they are unknown.",
+    doc="`is_read` is false until the summary was compared. `was_given`: the model got the "
+    "briefs; else what is called restored would have been. Tokens are null if they are "
+    "unknown.",
 )
 
 
@@ -54,7 +55,7 @@ CompactionCounts = answer(
 CompactionRow = answer("CompactionRow", "", CompactionPlace, CompactionCounts)
 
 
-CompactionList = answer("CompactionList", "", Paged, compactions=[CompactionRow])
+CompactionList = answer("CompactionList", "compactions:CompactionRow[]", Paged)
 
 
 SourcePlace = answer(
@@ -85,22 +86,20 @@ RestoredLine = answer(
 CompactionParts = answer(
     "CompactionParts",
     "always_tokens:int? summary_tokens:int? restored_tokens:int? brief_tokens:int?",
-    doc="The parts of the new window. `always_tokens`: system prompt, tools, and files read again. "
-    "Where no brief was given, nothing was restored; `brief_tokens` is what it would have been.",
+    doc="The parts of the new window. `always_tokens`: system prompt, tools, and files read "
+    "again. Where no brief was given, nothing was restored; `brief_tokens` is what it would "
+    "have been.",
 )
 
 
 CompactionDetail = answer(
     "CompactionDetail",
-    "total:int is_available:bool note:str? summary:str? instructions:str?",
+    "total:int is_available:bool note:str? summary:str? instructions:str? parts:CompactionParts "
+    "counts:CompactionCounts items:CompactedItem[] brief:RestoredLine[] "
+    "second_brief:RestoredLine[]",
     CompactionPlace,
-    doc="`summary` is null where the client left none. Where `is_available` is false, `note` says "
-    "why, lists are empty, and counts are those of the hooks.",
-    parts=CompactionParts,
-    counts=CompactionCounts,
-    items=[CompactedItem],
-    brief=[RestoredLine],
-    second_brief=[RestoredLine],
+    doc="`summary` is null where the client left none. Where `is_available` is false, `note` "
+    "says why, lists are empty, and counts are those of the hooks.",
 )
 
 

@@ -57,7 +57,7 @@ Shown = float | int | bool | str
 LogLineShown = answer("LogLineShown", "at:str level:str place:str message:str")
 
 
-LogLineList = answer("LogLineList", "count:int limit:int", lines=[LogLineShown])
+LogLineList = answer("LogLineList", "count:int limit:int lines:LogLineShown[]")
 
 
 DiskUse = answer("DiskUse", "kind:str bytes:int files:int")
@@ -77,13 +77,10 @@ FailedIngest = answer("FailedIngest", "source:str error:str since:str? tries:int
 MachineHealth = answer(
     "MachineHealth",
     "level:str worst:str disk_free_bytes:int watcher:str? ingest_lag_ms:int lines:int "
-    "skipped_lines:int unread_transcripts:int archived_sessions:int archived_bytes:int",
+    "skipped_lines:int unread_transcripts:int archived_sessions:int archived_bytes:int "
+    "disk:DiskUse[] hooks:HookState errors:LogLineShown[] set_aside:FailedIngest[] "
+    "versions:str{}",
     doc="`worst`: the gravest finding in words, `level` how grave: `ok`, `warn` or `bad`.",
-    disk=[DiskUse],
-    hooks=HookState,
-    errors=[LogLineShown],
-    set_aside=[FailedIngest],
-    versions=dict[str, str],
 )
 
 
@@ -243,12 +240,11 @@ OverruledValue = answer("OverruledValue", "origin:str line:int?", value=Shown)
 SettingShown = answer(
     "SettingShown",
     "name:str origin:str line:int? set_by:str meaning:str variable:str low:float? high:float? "
-    "choices:str[]",
+    "choices:str[] overruled:OverruledValue[]",
     doc="`origin`: the file, the variable (`$NAME`), the preset or `default` that gives the value; "
     "`overruled`: what weaker places say, weakest first.",
     value=Shown,
     default=Shown,
-    overruled=[OverruledValue],
 )
 
 
@@ -257,11 +253,9 @@ SettingsFile = answer("SettingsFile", "path:str kind:str is_there:bool")
 
 SettingList = answer(
     "SettingList",
-    "errors:str[]",
+    "errors:str[] settings:SettingShown[] files:SettingsFile[]",
     doc="`files` weakest first; variables of the server are stronger than any of them. `errors`: "
     "what is ignored, and why.",
-    settings=[SettingShown],
-    files=[SettingsFile],
 )
 
 

@@ -56,10 +56,8 @@ HistoryProgress = answer(
 
 History = answer(
     "History",
-    "words:str?",
+    "words:str? progress:HistoryProgress compactions:PastCompaction[]",
     doc="`compactions`: the last ones of this machine whose summary was compared.",
-    progress=HistoryProgress,
-    compactions=[PastCompaction],
 )
 
 
@@ -67,12 +65,12 @@ HistorySession = answer(
     "HistorySession",
     "id:str project_id:str? project:str? title:str? agent:str? has_hooks:bool started_at:str "
     "last_at:str? compactions:int calls:int failed:int steps:int? tokens:int? cost:float?",
-    doc="`has_hooks` is false for a session from before the installation. What only its transcript "
-    "tells is null for a session of another machine, and until it is read.",
+    doc="`has_hooks` is false for a session from before the installation. What only its "
+    "transcript tells is null for a session of another machine, and until it is read.",
 )
 
 
-HistorySessions = answer("HistorySessions", "", Paged, sessions=[HistorySession])
+HistorySessions = answer("HistorySessions", "sessions:HistorySession[]", Paged)
 
 
 Tokens = answer(
@@ -89,14 +87,9 @@ NamedTokens = answer(
 
 UsageSums = answer(
     "UsageSums",
-    "is_priced:bool",
+    "is_priced:bool total:Tokens days:NamedTokens[] sessions:NamedTokens[] "
+    "projects:NamedTokens[] agents:NamedTokens[] models:NamedTokens[]",
     doc="Each list adds up to `total`, except that `sessions` has the greatest ones only.",
-    total=Tokens,
-    days=[NamedTokens],
-    sessions=[NamedTokens],
-    projects=[NamedTokens],
-    agents=[NamedTokens],
-    models=[NamedTokens],
 )
 
 
@@ -105,8 +98,9 @@ DayTotals = answer(
     "since:str live_windows:int compactions:int checked:int given:int not_found:int restored:int "
     "checkpoints:int checkpoints_changed:int",
     doc="`not_found` and `restored` are sums over the `checked` summaries, those that were "
-    "compared. `given`: of how many the model got a brief. If of none, `restored` is what would "
-    "have been; `checkpoints_changed`: files of this machine that are no longer what was saved.",
+    "compared. `given`: of how many the model got a brief. If of none, `restored` is what "
+    "would have been; `checkpoints_changed`: files of this machine that are no longer what "
+    "was saved.",
 )
 
 

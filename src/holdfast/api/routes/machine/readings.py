@@ -44,15 +44,12 @@ CheckpointMark = answer("CheckpointMark", "id:str? step:int? at_ms:int trigger:s
 ReadingList = answer(
     "ReadingList",
     "session_id:str agent_id:str? edge_tokens:int? first_step:int? last_step:int? total:int "
-    "step:int[] at_ms:int[] used_tokens:int[]",
+    "step:int[] at_ms:int[] used_tokens:int[] zones:ZoneShares compactions:CompactionMark[] "
+    "alerts:AlertMark[] checkpoints:CheckpointMark[]",
     doc="Numbers of equal place in `step`, `at_ms`, `used_tokens` and `limit_tokens` are one "
     "reading. `total` were there between `from` and `to`; `first_step` and `last_step` are of "
     "all that is kept. A mark's `step` is that of the last reading before it.",
-    zones=ZoneShares,
     limit_tokens=list[int | None],
-    compactions=[CompactionMark],
-    alerts=[AlertMark],
-    checkpoints=[CheckpointMark],
 )
 
 

@@ -28,18 +28,16 @@ ScoreParts = answer("ScoreParts", "keyword:float vector:float")
 SearchResult = answer(
     "SearchResult",
     "id:str kind:str score:float title:str snippet:str by:str tier:str project:str session:str "
-    "agent:str source:str turns:int[] uuids:str[] at:str",
+    "agent:str source:str turns:int[] uuids:str[] at:str parts:ScoreParts",
     doc="`tier` is `warm` or `cold` (archived topics); `turns`: the first and the last, or "
     "nothing.",
-    parts=ScoreParts,
 )
 
 
 SearchResultList = answer(
     "SearchResultList",
-    "mode:str notes:str[]",
+    "mode:str notes:str[] results:SearchResult[]",
     doc="`mode` is `hybrid`, or `keyword` where there are no vectors; `notes` say what to know.",
-    results=[SearchResult],
 )
 
 

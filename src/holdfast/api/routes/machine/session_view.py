@@ -56,21 +56,20 @@ TurnQuestion = answer("TurnQuestion", "text:str answer:str")
 SessionTurn = answer(
     "SessionTurn",
     "number:int? window:int asked:str is_cut:bool at:str? step:int? steps:int? tokens_added:int? "
-    "said:str? edited:str[] interrupted:bool waits:bool taken_back:bool",
+    "said:str? edited:str[] interrupted:bool waits:bool taken_back:bool "
+    "questions:TurnQuestion[]",
     doc="From one thing the user typed to the next. `window` 1 is before the first compaction; "
-    "`step` is the first of the turn; `waits`: typed while the model worked, and not delivered "
-    "yet. Where only the request is known, the rest is null.",
-    questions=[TurnQuestion],
+    "`step` is the first of the turn; `waits`: typed while the model worked, and not "
+    "delivered yet. Where only the request is known, the rest is null.",
 )
 
 
 SessionTurnList = answer(
     "SessionTurnList",
-    "session_id:str agent_id:str? is_available:bool note:str?",
+    "session_id:str agent_id:str? is_available:bool note:str? turns:SessionTurn[]",
     Paged,
     doc="Where `is_available` is false, `note` says why, and turns are the requests that are "
     "known.",
-    turns=[SessionTurn],
 )
 
 
@@ -97,16 +96,10 @@ SubagentReport = answer("SubagentReport", "kind:str asked:str status:str answer:
 
 SessionState = answer(
     "SessionState",
-    "session_id:str agent_id:str? is_available:bool note:str? step:int? at:str?",
+    "session_id:str agent_id:str? is_available:bool note:str? step:int? at:str? "
+    "call:OpenCallNow? failures:FailingCommand[] tasks:OpenTask[] questions:PlacedText[] "
+    "rules:RuleInForce[] decisions:PlacedText[] files:UsedFile[] agents:SubagentReport[]",
     doc="What is open, what fails, what was decided and used. `call`: the one without a result.",
-    call=OpenCallNow | None,
-    failures=[FailingCommand],
-    tasks=[OpenTask],
-    questions=[PlacedText],
-    rules=[RuleInForce],
-    decisions=[PlacedText],
-    files=[UsedFile],
-    agents=[SubagentReport],
 )
 
 
