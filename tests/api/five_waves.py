@@ -76,16 +76,8 @@ class Session:
         fix = self._subtask(
             check, "developer", "Answer 409 when the constraint refuses", status="running"
         )
-        post(
-            self.api,
-            "subtask",
-            task_id=review["id"],
-            description="Review the double booking fix",
-            agent_id="qa-1",
-            agent_type="qa-reviewer",
-            status="blocked",
-            blocked_by=[fix["id"], lock["id"]],
-        )
+        blocked = {"status": "blocked", "blocked_by": [fix["id"], lock["id"]]}
+        self._subtask(review, "validator", "Review the double booking fix", **blocked)
         self._wave(4, "tide table import", "draught rule")
         self._wave(5, "audit log of cancellations")
         self.subtasks = {"specialist": lock["id"], "developer": fix["id"]}
@@ -116,15 +108,9 @@ class Session:
         self._act("developer", "Read", "db/003_bookings.sql")
 
     def _talk(self) -> None:
-        post(
-            self.api,
-            "message",
-            from_agent="db-1",
-            to_agent="be-1",
-            topic="context.response",
-            content="The constraint raises 23P01, not 23505",
-            project_id=self.project["id"],
-        )
+        says = {"from_agent": "db-1", "to_agent": "be-1", "topic": "context.response"}
+        says |= {"content": "The constraint raises 23P01, not 23505"}
+        post(self.api, "message", project_id=self.project["id"], **says)
         wait = {"blocked_by": "db-1", "blocked_agent": "be-1", "reason": "needs the constraint"}
         assert self.api.post("/api/blocking", json=wait).status_code == 201
         save = {

@@ -149,22 +149,6 @@ def test_a_restore_without_a_snapshot_tells_all_that_the_store_knows(api: TestCl
     assert "nine gauges found" not in _restored(api, agent_id="be-1", agent_type="backend")
 
 
-@pytest.mark.requirement("S2")
-def test_a_wave_is_told_as_it_stands_now_and_not_as_it_was_saved(api: TestClient) -> None:
-    asked = a_request(api)
-    api.post(
-        "/api/compact/save",
-        json={"session_id": "s1", "wave_state": {"current_wave": 1, "goal": "tides"}},
-    )
-    task = post(api, "task", request_id=asked["id"], wave_number=1)
-    post(api, "task", request_id=asked["id"], wave_number=2)
-    api.patch(f"/api/tasks/{task['id']}", json={"status": "completed"})
-    said = _restored(api)
-    assert "wave 2 pending: 0 of 1 tasks done" in said or "wave 2 running" in said
-    assert "goal: tides" in said
-    assert "current_wave: 1" not in said
-
-
 def _restored(api: TestClient, **asked: Any) -> str:
     body = {"session_id": "s1", "agent_id": "a", **asked}
     brief: str = api.post("/api/compact/restore", json=body).json()["brief"]

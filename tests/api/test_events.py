@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.store import events
-from holdfast.hub.store.events import EventFilter
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
 from holdfast.hub.tree import projects, sessions
@@ -127,9 +126,9 @@ def test_events_of_a_day_are_kept_and_never_too_many(
     assert store.write(lambda c: events.prune(c, NOW + events.KEEP_MS - 1)) == 0
     monkeypatch.setattr(events, "MOST_LIVE_EVENTS", 4)
     assert store.write(lambda c: events.prune(c, NOW)) == 6
-    found = store.read(lambda c: events.list_since(c, 3, EventFilter(), 100))
+    found = store.read(lambda c: events.list_since(c, 3, 100))
     assert ([row["id"] for row in found.rows], found.missed) == ([7, 8, 9, 10], True)
-    assert not store.read(lambda c: events.list_since(c, 6, EventFilter(), 100)).missed
+    assert not store.read(lambda c: events.list_since(c, 6, 100)).missed
     assert store.write(lambda c: events.prune(c, NOW + 2 * events.KEEP_MS)) == 3
     assert store.read(events.newest_id) == 10, "numbers go on from the newest"
     store.write(lambda c: sessions.add(c, {"id": "s"}, NOW))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import threading
 import time
 from http.client import HTTPException
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +14,6 @@ from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 from tests.api.live import Live, as_process, until
-from tests.stores import a_postgres
 
 pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
 
@@ -85,28 +82,3 @@ def test_a_server_killed_while_writing_loses_nothing_it_acknowledged(store_url: 
             acknowledged += writers.acknowledged
     assert len(acknowledged) > 5
     _assert_all_there(store_url, acknowledged)
-
-
-@pytest.mark.nightly
-@pytest.mark.requirement("S1")
-@pytest.mark.timeout(300)
-def test_a_database_killed_while_writing_comes_back_and_so_does_the_server() -> None:
-    with a_postgres() as postgres:
-        url = str(postgres.get_uri())
-        with as_process(url) as live, Writers(live, "pg") as writers:
-            for _ in range(2):
-                so_far = len(writers.acknowledged)
-                until(lambda n=so_far: len(writers.acknowledged) > n + 5)
-                killed = postgres.get_pid()
-                os.kill(killed, signal.SIGKILL)
-                until(lambda: live.ask("GET", "/api/projects").status == 503)
-                assert live.ask("GET", "/health").status == 503
-                until(lambda pid=killed: not Path(f"/proc/{pid}").exists())
-                postgres.ensure_postgres_running()
-            so_far = len(writers.acknowledged)
-            until(lambda: len(writers.acknowledged) > so_far + 5)
-            assert live.ask("GET", "/api/projects").status == 200
-            with live.listening("?after=0") as heard:
-                assert heard.event()["id"] == 1, "listening works again too"
-        assert writers.statuses == {201, 503}
-        _assert_all_there(url, writers.acknowledged)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from holdfast.api.app import create
-from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
-from holdfast.wire import places
-from tests.waiting import until
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 HELLO = {"from_agent": "a", "topic": "task.created", "content": {"n": 1}}
@@ -103,24 +98,3 @@ def test_a_registered_topic_is_accepted(store: Store, monkeypatch: pytest.Monkey
     for topic in ("api_endpoint_created", "build.done"):
         assert client.post("/api/messages", json={**HELLO, "topic": topic}).status_code == 201
     assert client.post("/api/messages", json={**HELLO, "topic": "other"}).status_code == 400
-
-
-@pytest.mark.requirement("A2", "A3")
-def test_nobody_waits_for_all_windows_to_be_reached(
-    api: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A disk that hangs: the post is there, and goes to its windows when they can be reached."""
-    reached, handed = threading.Event(), list[Any]()
-
-    def hang(_store: Store, posted: Any) -> None:
-        assert reached.wait(60)
-        handed.extend(posted)
-
-    monkeypatch.setattr(outboxes, "hand_out_posted", hang)
-    Path(places.window("s1")).mkdir(parents=True)
-    try:
-        first, second = _posted(api, to_agent="b"), _posted(api)
-        assert handed == []
-    finally:
-        reached.set()
-    until(lambda: {one["id"] for one in handed} == {first["id"], second["id"]})

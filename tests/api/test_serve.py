@@ -28,17 +28,6 @@ def test_an_address_others_reach_needs_tls_or_a_proxy(host: str) -> None:
 
 
 @pytest.mark.requirement("X5")
-def test_tls_files_that_do_not_fit_are_said(tmp_path: Path) -> None:
-    (tmp_path / "key.pem").write_text("no key")
-    with pytest.raises(CannotListen, match="TLS files"):
-        assert_safe(
-            Address("0.0.0.0", 1, tmp_path / "none.pem", tmp_path / "key.pem"), needs_token=True
-        )
-    with pytest.raises(NotSafe, match="belong together"):
-        assert_safe(Address("127.0.0.1", 1, tls_cert=tmp_path / "key.pem"), needs_token=True)
-
-
-@pytest.mark.requirement("X5")
 def test_a_port_that_is_taken_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         with pytest.raises(CannotListen, match="is taken") as error:

@@ -173,13 +173,3 @@ def test_more_messages_than_an_outbox_holds_all_have_their_turn(
     heard = [sum(text.count(entry_of(row).tag) for text in client.seen) for row in sent]
     assert heard == [1] * len(sent)
     assert outboxes.hand_out(store, row_times.now_ms())
-
-
-@pytest.mark.requirement("A3")
-def test_what_is_for_everybody_does_not_keep_a_subagent_from_its_own(store: Store) -> None:
-    _window("s1")
-    agent = _window("s1", "a1")
-    noise = [_draft(f"for all {n}") for n in range(outbox.MOST_ENTRIES)]
-    _put(store, noise)
-    sent = _post(store, "for the agent", to="a1")
-    assert _waiting(agent) == [sent]

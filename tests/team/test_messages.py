@@ -93,19 +93,6 @@ def test_what_was_said_is_told_though_the_session_has_ended_since(
     assert _state(live, later) == ("waiting", [])
 
 
-def test_what_the_agent_reads_at_the_server_its_hooks_do_not_say(
-    live: Process, server: TeamServer, client: Client
-) -> None:
-    sent = _post(live, to_agent="s1")
-    forward(server, LocalSource())
-    [read] = live.get("/api/messages/s1").json()["messages"]
-    assert (read["id"], read["already_read"]) == (sent, False)
-    forward(server, LocalSource())
-    client.step()
-    client.step()
-    assert _times(client, sent) == 0
-
-
 def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
     live: Process, server: TeamServer, client: Client, sqlite_url: str
 ) -> None:

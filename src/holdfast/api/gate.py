@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -48,54 +47,34 @@ def _too_large(most: int) -> JSONResponse:
     return refuse(413, f"A body may hold {most} bytes", CLOSE)
 
 
-async def run_bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run `app`; answer with an error once the body is too long or too slow."""
-    seen = 0
-    end = (
-        asyncio.get_running_loop().time() + BODY_SECONDS
-    )  # for the whole body, or it could drip for ever
-    whole = started = False
-    refusal: JSONResponse | None = None
-
-    async def counted() -> Message:
-        nonlocal seen, whole, refusal
-        if whole:
-            return await receive()  # waits for the client to leave
-        try:
-            async with asyncio.timeout_at(end):
-                message = await receive()
-        except TimeoutError:
-            refusal = refuse(408, "The body did not come in time", CLOSE)
-            return {"type": "http.disconnect"}
-        seen += len(message.get("body", b""))
-        whole = not message.get("more_body", False)
-        if seen > most:
-            refusal = _too_large(most)
-            return {"type": "http.disconnect"}
-        return message
-
-    async def passed(message: Message) -> None:
-        nonlocal started
-        if refusal is None or started:
-            started = True
-            await send(message)
-
+async def _read_body(receive: Receive, most: int) -> bytes | JSONResponse:
+    """Read the whole body, or return why it is refused. All of it has to come in time, or it could
+    drip for ever."""
+    parts: list[bytes] = []
     try:
-        await app(scope, counted, passed)
-    except Exception:
-        if refusal is None or started:
-            raise
-    if refusal is not None and not started:
-        await refusal(scope, receive, send)
+        async with asyncio.timeout(BODY_SECONDS):
+            while (message := await receive())["type"] == "http.request":
+                parts.append(message.get("body", b""))
+                if sum(map(len, parts)) > most:
+                    return _too_large(most)
+                if not message.get("more_body", False):
+                    return b"".join(parts)
+    except TimeoutError:
+        return refuse(408, "The body did not come in time", CLOSE)
+    return refuse(400, "The client left before its body was here")
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives the body, and then waits for the client to leave."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return left.pop() if left else await receive()
+
+    return replay
 
 
 MOST_CALLERS = 10_000
-
-
-@dataclass(slots=True)
-class _Bucket:
-    left: float
-    at: float
 
 
 @dataclass(slots=True)
@@ -104,22 +83,16 @@ class Rate:
 
     per_second: float
     burst: float
-    callers: OrderedDict[Hashable, _Bucket] = field(default_factory=OrderedDict)
+    callers: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
 
     def wait_seconds(self, caller: Hashable, now: float) -> float:
         """Return how long the caller has to wait; 0: it may pass. `now` never goes back."""
-        bucket = self.callers.get(caller)
-        if bucket is None:
-            bucket = self.callers[caller] = _Bucket(self.burst, now)
-            if len(self.callers) > MOST_CALLERS:
-                self.callers.popitem(last=False)
-        bucket.left = min(self.burst, bucket.left + (now - bucket.at) * self.per_second)
-        bucket.at = now
-        self.callers.move_to_end(caller)
-        if bucket.left < 1:
-            return (1 - bucket.left) / self.per_second
-        bucket.left -= 1
-        return 0.0
+        left, at = self.callers.pop(caller, (self.burst, now))
+        left = min(self.burst, left + (now - at) * self.per_second)
+        self.callers[caller] = (left - 1 if left >= 1 else left, now)
+        if len(self.callers) > MOST_CALLERS:
+            del self.callers[next(iter(self.callers))]  # the one not seen for longest
+        return 0.0 if left >= 1 else (1 - left) / self.per_second
 
 
 MOST_BODY = 5 << 20
@@ -177,7 +150,10 @@ class Gate:
             return await refusal(scope, receive, send)
         if callable(self._rules.token) and scope[KNOWN]:
             send = self._while_known(scope, headers, receive, send)
-        await run_bounded(self._app, self._rules.most_body, scope, receive, send)
+        body = await _read_body(receive, self._rules.most_body)
+        if not isinstance(body, bytes):
+            return await body(scope, receive, send)
+        await self._app(scope, _replay(body, receive), send)
 
     def _knows(self, headers: Headers) -> bool:
         token = self._rules.token

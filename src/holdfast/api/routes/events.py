@@ -34,7 +34,7 @@ from holdfast.hub.errors import Refused, StoreError
 from holdfast.hub.ingest import records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch
 from holdfast.hub.store import tables
-from holdfast.hub.store.events import EventFilter, list_since, newest_id
+from holdfast.hub.store.events import list_since, newest_id
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import audit
 from holdfast.redact import are_clean, redact, redact_named_values
@@ -85,11 +85,11 @@ async def get(
 ) -> Response:
     """A stream without an end; with `Accept: application/json`, a page. A stream begins now, a page
     with the oldest stored event, unless `after` or `Last-Event-ID` is given."""
-    wanted = EventFilter(project_id, session_id, kind)
+    wanted = {"project_id": project_id, "session_id": session_id, "kind": kind}
     begin = last_event_id if last_event_id is not None else after
     accepts = request.headers.get("accept", "")
     if "json" in accepts and "event-stream" not in accepts:
-        found = await db.read(lambda c: list_since(c, begin or 0, wanted, limit))
+        found = await db.read(lambda c: list_since(c, begin or 0, limit, **wanted))
         events = EventRow.of_each(found.rows)
         counts = {"count": len(events), "limit": limit, "last": found.last}
         return respond({"events": events, **counts, "more": found.more, "missed": found.missed})
@@ -102,7 +102,7 @@ async def get(
 class _Stream(StreamingResponse):
     media_type = "text/event-stream"
 
-    def __init__(self, db: Database, hub: Hub, after: int, wanted: EventFilter) -> None:
+    def __init__(self, db: Database, hub: Hub, after: int, wanted: dict[str, Any]) -> None:
         super().__init__(iter(()), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         self._db, self._hub, self._after, self._wanted = db, hub, after, wanted
 
@@ -138,7 +138,7 @@ class _Stream(StreamingResponse):
         """Read events, then send: nothing is held open while a reader is slow."""
         more = True
         while more and not self._hub.stopping:
-            look = partial(list_since, after=self._after, wanted=self._wanted, limit=READ_AT_ONCE)
+            look = partial(list_since, after=self._after, limit=READ_AT_ONCE, **self._wanted)
             found = await self._db.read(look)
             if found.missed:
                 yield b"event: missed\ndata: {}\n\n"

@@ -6,7 +6,7 @@ number it saw.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -69,13 +69,6 @@ def _pending(connection: sa.Connection) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
-class EventFilter:
-    project_id: str | None = None
-    session_id: str | None = None
-    kind: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class EventsSince:
     """Events after a number. `last` is the number to continue from, also with a filter."""
 
@@ -90,14 +83,14 @@ def newest_id(connection: sa.Connection) -> int:
 
 
 def list_since(
-    connection: sa.Connection, after: int, wanted: EventFilter, limit: int
+    connection: sa.Connection, after: int, limit: int, **wanted: str | None
 ) -> EventsSince:
     """List events after a number, oldest first. If the number is higher than any event's (it came
     from another database), list none and continue from the newest."""
     last = newest_id(connection)
     if after >= last:
         return EventsSince([], last, more=False, missed=after > last)
-    since = events.c.id > after, events.c.id <= last, *matching(events, **asdict(wanted))
+    since = events.c.id > after, events.c.id <= last, *matching(events, **wanted)
     query = sa.select(events).where(*since).order_by(events.c.id).limit(limit)
     found = rows(connection, query)
     more = len(found) == limit and found[-1]["id"] < last
