@@ -213,15 +213,15 @@ export interface Compaction {
   is_read: boolean;
   was_given: boolean;
   total: number;
-  parts: CompactionParts;
   is_available: boolean;
   note: string | null;
+  summary: string | null;
+  instructions: string | null;
+  parts: CompactionParts;
   counts: CompactionCounts;
   items: MeasuredItem[];
   brief: BriefLine[];
   second_brief: BriefLine[];
-  summary: string | null;
-  instructions: string | null;
 }
 
 export interface CompactionMark {
@@ -346,8 +346,8 @@ export interface WorkRequest {
 }
 
 export interface History {
-  progress: HistoryProgress;
   words: string | null;
+  progress: HistoryProgress;
   compactions: PastCompaction[];
 }
 
@@ -394,18 +394,18 @@ export interface LogLine {
 export interface MachineHealth {
   level: string;
   worst: string;
-  disk: DiskUse[];
   disk_free_bytes: number;
-  hooks: HookState;
-  errors: LogLine[];
   watcher: string | null;
   ingest_lag_ms: number;
-  set_aside: FailedIngest[];
   lines: number;
   skipped_lines: number;
   unread_transcripts: number;
   archived_sessions: number;
   archived_bytes: number;
+  disk: DiskUse[];
+  hooks: HookState;
+  errors: LogLine[];
+  set_aside: FailedIngest[];
   versions: Record<string, string>;
 }
 
@@ -508,17 +508,17 @@ export interface BoardMessage {
 }
 
 export interface Readings {
+  limit_tokens: (number | null)[];
   session_id: string;
   agent_id: string | null;
   edge_tokens: number | null;
-  zones: ZoneShares;
   first_step: number | null;
   last_step: number | null;
   total: number;
   step: number[];
   at_ms: number[];
   used_tokens: number[];
-  limit_tokens: (number | null)[];
+  zones: ZoneShares;
   compactions: CompactionMark[];
   alerts: AlertMark[];
   checkpoints: CheckpointMark[];
@@ -555,7 +555,6 @@ export interface SearchHit {
   id: string;
   kind: string;
   score: number;
-  parts: ScoreParts;
   title: string;
   snippet: string;
   by: string;
@@ -567,12 +566,13 @@ export interface SearchHit {
   turns: number[];
   uuids: string[];
   at: string;
+  parts: ScoreParts;
 }
 
 export interface SearchAnswer {
-  results: SearchHit[];
   mode: string;
   notes: string[];
+  results: SearchHit[];
 }
 
 export interface SearchItem {
@@ -600,9 +600,9 @@ export interface ServerDatabase {
 }
 
 export interface ServerDescription {
+  database: ServerDatabase;
   version: string;
   machine: string;
-  database: ServerDatabase;
   watcher: RunningWatcher | null;
 }
 
@@ -643,10 +643,10 @@ export interface Turn {
   tokens_added: number | null;
   said: string | null;
   edited: string[];
-  questions: TurnQuestion[];
   interrupted: boolean;
   waits: boolean;
   taken_back: boolean;
+  questions: TurnQuestion[];
 }
 
 export interface Turns {
@@ -662,17 +662,17 @@ export interface Turns {
 }
 
 export interface Settings {
+  errors: string[];
   settings: Setting[];
   files: SettingsFile[];
-  errors: string[];
 }
 
 export interface Setting {
-  name: string;
   value: number | boolean | string;
+  default: number | boolean | string;
+  name: string;
   origin: string;
   line: number | null;
-  default: number | boolean | string;
   set_by: string;
   meaning: string;
   variable: string;
@@ -712,13 +712,13 @@ export interface Subtask {
   parent_agent_id: string | null;
   status: string;
   max_turns: number | null;
-  blocked_by: string[];
-  context_snapshot: Record<string, unknown> | null;
-  result: Record<string, unknown> | null;
   created_at: string;
   started_at: string | null;
   completed_at: string | null;
   task_list_id: string;
+  blocked_by: string[];
+  context_snapshot: Record<string, unknown> | null;
+  result: Record<string, unknown> | null;
 }
 
 export interface Task {
@@ -746,13 +746,13 @@ export interface TurnQuestion {
 }
 
 export interface Usage {
+  is_priced: boolean;
   total: Tokens;
   days: Tokens[];
   sessions: Tokens[];
   projects: Tokens[];
   agents: Tokens[];
   models: Tokens[];
-  is_priced: boolean;
 }
 
 export interface UsedFile {

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -34,27 +33,18 @@ KEPT_MS = 30 * DAY_MS
 EXPIRED_KEPT_MS = DAY_MS  # an expired message stays listed for a day
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How long contexts and snapshots of agents stay."""
-
-    days: int = 30
-    daily_after_days: int = 7  # from then on one snapshot a day and session
-
-
-DEFAULT = Retention()
-
-
 def run(
     connection: sa.Connection,
     now_ms: int,
-    retention: Retention = DEFAULT,
+    *,
+    days: int = 30,
+    daily_after_days: int = 7,
     held: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Clean up once and return the figures that `/api/cleanup/stats` shows. `held`: sessions whose
-    transcripts are still there; their compactions and readings stay."""
-    old_ms = now_ms - retention.days * DAY_MS
-    thinned_ms = now_ms - retention.daily_after_days * DAY_MS
+    """Clean up once and return the figures that `/api/cleanup/stats` shows. Contexts and snapshots
+    stay for `days`, and of the latter, after a time, one a day. `held`: sessions whose transcripts
+    are still there; their compactions and readings stay."""
+    old_ms, thinned_ms = now_ms - days * DAY_MS, now_ms - daily_after_days * DAY_MS
     began = time.monotonic()
     expired = messages.c.expires_ms < now_ms - EXPIRED_KEPT_MS
     figures = {

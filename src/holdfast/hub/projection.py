@@ -88,11 +88,12 @@ def build_projection(connection: sa.Connection, session_id: str, now_ms: int) ->
     is_over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
     asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
     listed = _tasks(connection, asked[0]["id"]) if asked else []
-    parts = _some(connection, subtasks, mine, MOST_SUBTASKS, is_over, subtasks.c.created_ms.desc())
+    newest = subtasks.c.created_ms.desc()
+    parts = _fetch_rows(connection, subtasks, mine, MOST_SUBTASKS, is_over, newest)
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
     states = agent_contexts.c
     is_agent = (states.session_id == session_id) & (states.agent_type != SNAPSHOT)
-    known = _some(connection, agent_contexts, is_agent, MOST_AGENTS, states.updated_ms.desc())
+    known = _fetch_rows(connection, agent_contexts, is_agent, MOST_AGENTS, states.updated_ms.desc())
     here = messages.c.project_id == project_id
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     calls = _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
@@ -137,15 +138,15 @@ def _hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Ro
 
 def _newest(connection: sa.Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
     """Return the newest rows, newest last."""
-    return _some(connection, table, where, most, *newest_first(table))[::-1]
+    return _fetch_rows(connection, table, where, most, *newest_first(table))[::-1]
 
 
 def _tasks(connection: sa.Connection, request_id: str) -> list[Row]:
     mine = tasks.c.request_id == request_id
-    return _some(connection, tasks, mine, MOST_TASKS, tasks.c.wave_number, tasks.c.created_ms)
+    return _fetch_rows(connection, tasks, mine, MOST_TASKS, tasks.c.wave_number, tasks.c.created_ms)
 
 
-def _some(
+def _fetch_rows(
     connection: sa.Connection, table: sa.Table, where: Any, most: int, *order: Any
 ) -> list[Row]:
     return rows(connection, sa.select(table).where(where).order_by(*order).limit(most))

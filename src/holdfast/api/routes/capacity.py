@@ -74,7 +74,7 @@ CapacityHealth = answer(
 )
 
 
-def _short(row: Row | None) -> Row:
+def _short_capacity(row: Row | None) -> Row:
     """The same form for an agent of which nothing was reported."""
     row = row or {"health": {}, "used_tokens": 0, "compact_count": 0}
     held = row["health"] or {}
@@ -90,11 +90,11 @@ def _short(row: Row | None) -> Row:
     }
 
 
-def _whole(row: Row, agent_id: str) -> Row:
+def _capacity_of(row: Row, agent_id: str) -> Row:
     held = row["health"] or {}
     return {
         "agent_id": agent_id,
-        **_short(row),
+        **_short_capacity(row),
         "session_id": row["session_id"],
         "window_tokens": int(held.get("window_tokens") or 0),
         "consumption_rate": _tokens_per_minute(held, row["used_tokens"]),
@@ -104,7 +104,7 @@ def _whole(row: Row, agent_id: str) -> Row:
     }
 
 
-def _agent(row: Row) -> Row:
+def _agent_capacity(row: Row) -> Row:
     held = row["health"] or {}
     return {
         **{name: held.get(name) for name in HELD},
@@ -122,14 +122,14 @@ def _agent(row: Row) -> Row:
 def get(connection: Connection, agent_id: AgentPath) -> Row:
     """The newest window of this agent, or of the session with this id."""
     row = _require(readings.find(connection, agent_id))
-    return _whole(row, agent_id)
+    return _capacity_of(row, agent_id)
 
 
 @router.writes("POST", "/capacity/{agent_id:text}/reset", Capacity)
 def reset(connection: Connection, agent_id: AgentPath) -> Row:
     """Report that the window was compacted. This changes no reading; the next one shows it."""
     row = _require(readings.find(connection, agent_id))
-    return _whole(readings.reset(connection, row, row_times.now_ms()), agent_id)
+    return _capacity_of(readings.reset(connection, row, row_times.now_ms()), agent_id)
 
 
 @router.reads("/context/health", AgentCapacityList)
@@ -142,7 +142,7 @@ def agents(connection: Connection, fits: Fits = None, project_id: IdQuery = None
     found = readings.live(connection, row_times.now_ms(), project_id)
     more = readings.describe_windows(connection, found)
     listed = [
-        {**_agent(row), **readings.room(row, fits), **described}
+        {**_agent_capacity(row), **readings.room(row, fits), **described}
         for row, described in zip(found, more, strict=True)
     ]
     return {"agents": listed, "count": len(listed)}
@@ -157,7 +157,7 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
     except StoreError:
         row, status = None, "degraded"
     action = advise(row)
-    short = _short(row)
+    short = _short_capacity(row)
     short["minutes_remaining"] = short["minutes_remaining"] if row else "unknown"
     started: float = request.app.state.started
     return respond(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from holdfast.client import agents
 from holdfast.hub import cleanup, projection, row_times
@@ -157,8 +158,9 @@ MOST_HELD = 20_000  # the newest; SQLite takes 32,766 values
 
 def tidy(store: Store) -> None:
     settings = settings_load.load()
-    retention = cleanup.Retention(
-        settings.whole("checkpoint_days"), settings.whole("checkpoint_daily_days")
-    )
-    held = list(agents.by_session())[:MOST_HELD]
-    store.write(lambda c: cleanup.run(c, row_times.now_ms(), retention, held))
+    kept: dict[str, Any] = {
+        "days": settings.whole("checkpoint_days"),
+        "daily_after_days": settings.whole("checkpoint_daily_days"),
+        "held": list(agents.by_session())[:MOST_HELD],
+    }
+    store.write(lambda c: cleanup.run(c, row_times.now_ms(), **kept))

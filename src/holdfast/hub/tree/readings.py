@@ -96,6 +96,9 @@ def _is_over() -> sa.ColumnElement[bool]:
     return sa.exists().where(session) | sa.exists().where(mine & agent)
 
 
+FORECAST = ("alert", "velocity_tokens_per_op", "ops_left", "minutes_left", "checkpoint_ms")
+
+
 def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
     """Return what an orchestrator needs to hand out work: zone, forecast, room left, and whether
     work of so many tokens fits. None means unknown, for example for an unknown agent."""
@@ -106,13 +109,9 @@ def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
         "status": held.get("status") or "unknown",
         "recommended_action": held.get("recommended_action") or NOTHING,
         "zone": held.get("zone") or "unknown",
-        "alert": held.get("alert"),
+        **{name: held.get(name) for name in FORECAST},
         "room_tokens": left,
         "estimated": bool(held.get("estimated", True)),
-        "velocity_tokens_per_op": held.get("velocity_tokens_per_op"),
-        "ops_left": held.get("ops_left"),
-        "minutes_left": held.get("minutes_left"),
-        "checkpoint_ms": held.get("checkpoint_ms"),
         "fits": None if tokens is None else task_fits(left, tokens),
     }
 
