@@ -34,18 +34,14 @@ FOLDER = Path(__file__).parent / "migrations"
 HEAD = "0006"
 OLDER = ("0001", "0002", "0003", "0004", "0005")  # of 0.1.0 and 0.2.0: 0006 begins with any of them
 KNOWN = (*OLDER, HEAD)
+ASK_VERSION = "SELECT version_num FROM alembic_version"
 _LOCK = 0x401DFA58  # two servers that start at once upgrade one after the other
 
 
 def version(connection: sa.Connection) -> str:
     """Return the version; empty for a new database."""
     is_new = not sa.inspect(connection).has_table("alembic_version")
-    return "" if is_new else read_version(connection)
-
-
-def read_version(connection: sa.Connection) -> str:
-    """As `version`, for a database that has one."""
-    return connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() or ""
+    return "" if is_new else connection.exec_driver_sql(ASK_VERSION).scalar() or ""
 
 
 def ensure(engine: sa.Engine, *, migrate: bool) -> str:
