@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from holdfast.hub import row_times
+from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import messages
 from holdfast.redact import are_clean, redact, redact_each, redact_named_values
 from holdfast.wire.log import is_utf8
@@ -27,7 +26,6 @@ MOST_TEXT = 200_000  # searched for secrets while other requests wait: under a s
 MOST_JSON = 500_000  # a tree of 1,000 subtasks is 436,000
 MOST_ID = 512
 MOST_DEPTH = 64
-MOST_NAMES = 4_096
 
 
 class _AnyText(StringConvertor):
@@ -48,10 +46,9 @@ def plain(text: str) -> str:
     return text
 
 
-@lru_cache(MOST_NAMES)  # the same few names come with every call; one that is refused is not kept
 def public(text: str) -> str:
     """Refuse a name that holds a secret: removed from it, nobody would find the name again."""
-    if not are_clean((plain(text),)):
+    if not clean_text.is_clean(plain(text)):
         raise ValueError("must not hold a secret")
     return text
 

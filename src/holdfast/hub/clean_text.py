@@ -20,7 +20,7 @@ SHORTEST_SECRET = 8  # looking costs 70 µs a text
 
 def clean(text: str, most: int) -> str:
     """Redact the text before cutting it, so that no half of a secret is left."""
-    if len(text) < SHORTEST_SECRET or (len(text) <= MOST_NAME_CHARS and _is_clean(text)):
+    if len(text) < SHORTEST_SECRET or (len(text) <= MOST_NAME_CHARS and is_clean(text)):
         return replace_unstorable(text)[:most]
     return replace_unstorable(redact(text[: 2 * most]))[:most]
 
@@ -68,7 +68,7 @@ def check_names(**names: str | None) -> None:
         if name is None:
             continue
         check_text(name, field, MOST_NAME_CHARS)
-        if not _is_clean(name):
+        if not is_clean(name):
             raise Refused(f"{field} must not hold a secret", field)
 
 
@@ -89,5 +89,5 @@ def check_text(words: str, field: str, most: int = MOST_TEXT_CHARS) -> str:
 
 
 @lru_cache(MOST_SHORT_TEXTS)  # the same few come with every call, and with every list of windows
-def _is_clean(text: str) -> bool:
+def is_clean(text: str) -> bool:
     return are_clean((text,))

@@ -105,10 +105,10 @@ def save(connection: Connection, body: Save) -> Row:
     """Save what a session knows. Secrets are removed first."""
     now, snapshot = row_times.now_ms(), body.given
     row = contexts.save_snapshot(connection, body.session_id, snapshot, now)
-    counts = {name: len(snapshot[field]) for name, field in COUNTED.items()}
-    whose = {"session_id": body.session_id, "trigger": body.trigger}
-    done = {"success": True, "id": row["id"], "snapshot": {**whose, **counts}}
-    return {**done, "saved_at": row_times.to_iso(now)}
+    counts: Row = {name: len(snapshot[field]) for name, field in COUNTED.items()}
+    counts |= {"session_id": body.session_id, "trigger": body.trigger}
+    saved_at = row_times.to_iso(now)
+    return {"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}
 
 
 Snapshot = answer(
@@ -126,9 +126,12 @@ def get_snapshot(connection: Connection, session_id: fields.SessionPath) -> Row:
         return {"session_id": session_id, "exists": False, "snapshot": None}
     saved_at = row_times.to_iso(row["updated_ms"])
     held = {**contexts.normalize(row["role_context"]), "saved_at": saved_at}
-    beside = {"modified_files": held["modified_files"], "saved_at": saved_at}
-    whose = {"session_id": session_id, "exists": True, "summary": held["context_summary"]}
-    return {**whose, "snapshot": held, **beside}
+    about = {"session_id": session_id, "exists": True, "summary": held["context_summary"]}
+    return {
+        **about,
+        "snapshot": held,
+        **{name: held[name] for name in ("modified_files", "saved_at")},
+    }
 
 
 Source = answer("RestoreSource", "type:str id:str relevance:float summary:str")

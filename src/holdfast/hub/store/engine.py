@@ -127,6 +127,8 @@ def file_identity(path: str) -> tuple[int, int] | None:
 
 
 VARIABLE = "HOLDFAST_DATABASE"
+# Parts of the names of options that may hold a secret; a `passfile` is only named.
+_SECRET = ("password", "secret", "token", "passwd", "pwd")
 _HIDDEN = "***"  # as SQLAlchemy shows the password before the host
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
@@ -163,15 +165,12 @@ def hide_password(address: str) -> str:
 
 def shown_url(url: URL) -> str:
     """Render an address without its passwords: before the host, and in the query."""
-    options = {name: _HIDDEN if _is_secret(name) else value for name, value in url.query.items()}
+    options = {
+        name: _HIDDEN if any(part in name.lower() for part in _SECRET) else value
+        for name, value in url.query.items()
+    }
     shown = url.set(query=options).render_as_string(hide_password=True)
     return shown.replace(quote(_HIDDEN), _HIDDEN)
-
-
-def _is_secret(option: str) -> bool:
-    """Whether an option of the driver may hold a secret; a `passfile` is only named."""
-    name = option.lower()
-    return any(part in name for part in ("password", "secret", "token", "passwd", "pwd"))
 
 
 def parse_url(address: str) -> URL:

@@ -208,18 +208,13 @@ def stats(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
     ).join_from(sessions, projects)
     by_project = by_project.group_by(projects.c.id, projects.c.name, projects.c.path)
     by_project = by_project.order_by(sa.func.count().desc(), projects.c.path).limit(100)
-    return {
-        "overview": {
-            **{name: int(value) for name, value in found.items()},
-            "total_tools": tools,
-            "avg_tools_per_session": tools / n if n else 0.0,
-            "oldest_session": row_times.to_iso(oldest),
-            "newest_session": row_times.to_iso(newest),
-        },
-        "by_project": [
-            {**row, "total_tools": int(row["total_tools"])} for row in rows(connection, by_project)
-        ],
-    }
+    overview: Row = {name: int(value) for name, value in found.items()}
+    overview |= {"total_tools": tools, "avg_tools_per_session": tools / n if n else 0.0}
+    overview["oldest_session"] = row_times.to_iso(oldest)
+    overview["newest_session"] = row_times.to_iso(newest)
+    listed = rows(connection, by_project)
+    totals = [{**row, "total_tools": int(row["total_tools"])} for row in listed]
+    return {"overview": overview, "by_project": totals}
 
 
 def _sum(column: Any) -> sa.ColumnElement[int]:
