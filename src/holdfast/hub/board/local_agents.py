@@ -59,11 +59,9 @@ def has_windows() -> bool:
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
     """List windows of live sessions that reported within a day; all, or those of one name."""
     windows = _windows_named(name) if name else states.all_windows(now_ms - LISTENS_MS)
-    return [
-        _of(folder, state)
-        for folder, state in windows
-        if state.session_id and _is_live(folder, state, now_ms)
-    ]
+    open_ones = [pair for pair in windows if pair[1].session_id and not is_over(*pair)]
+    found = [_listener_of(folder, state) for folder, state in open_ones]
+    return [listener for listener in found if now_ms - listener.heard_ms < LISTENS_MS]
 
 
 def resolve_address(now_ms: int, name: str) -> tuple[str, list[Listener]]:
@@ -87,31 +85,17 @@ def _windows_named(name: str) -> list[tuple[str, State]]:
 
 def with_outbox() -> Iterator[Listener]:
     """List windows with unsettled messages, whether they are live or not."""
-    for path in sorted(Path(places.windows()).glob("*/*/outbox.*")):
-        if path.name == "outbox.done" and places.has_outbox(str(path.parent)):
-            continue  # its other file is listed
-        if path.name in ("outbox.json", "outbox.done"):
-            yield _of(str(path.parent), states.load(str(path.parent)))
+    files = Path(places.windows()).glob("*/*/outbox.*")
+    names = ("outbox.json", "outbox.done")
+    for folder in sorted({str(path.parent) for path in files if path.name in names}):
+        yield _listener_of(folder, states.load(folder))
 
 
-def _of(folder: str, state: State) -> Listener:
-    return Listener(
-        folder,
-        state.agent_id or state.session_id,
-        state.project or state.cwd,
-        bool(state.agent_id),
-        state.transcript,
-        _last_report_ms(folder, state),
-    )
-
-
-def _is_live(folder: str, state: State, now_ms: int) -> bool:
-    return not is_over(folder, state) and now_ms - _last_report_ms(folder, state) < LISTENS_MS
-
-
-def _last_report_ms(folder: str, state: State) -> int:
-    """Time of the last hook. Only hooks deliver messages, so other activity does not count."""
-    return max(state.at_ms, places.modified_ms(f"{folder}/spool"))
+def _listener_of(folder: str, state: State) -> Listener:
+    """`heard_ms`: only hooks deliver messages, so other activity does not count."""
+    name, place = state.agent_id or state.session_id, state.project or state.cwd
+    heard_ms = max(state.at_ms, places.modified_ms(f"{folder}/spool"))
+    return Listener(folder, name, place, bool(state.agent_id), state.transcript, heard_ms)
 
 
 def entry_of(row: Mapping[str, Any]) -> OutboxEntry:

@@ -77,10 +77,7 @@ class Warm:
     """`is_watched`: does somebody wait for what is new? Then it looks more often."""
 
     def __init__(
-        self,
-        store: Store,
-        name: str = "serve",
-        is_watched: Callable[[], bool] = lambda: False,
+        self, store: Store, name: str = "serve", is_watched: Callable[[], bool] = lambda: False
     ) -> None:
         self._store = store
         self._name = name  # in the log

@@ -141,11 +141,7 @@ def checkpoint_marks(
     found = rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_MARKS))
     held = [(row, row["role_context"] or {}) for row in reversed(found)]
     return [
-        {
-            "id": row["compact_id"],
-            "at_ms": row["updated_ms"],
-            "trigger": _word(role.get("trigger")),
-        }
+        {"id": row["compact_id"], "at_ms": row["updated_ms"], "trigger": _word(role.get("trigger"))}
         for row, role in held
         if (role.get("agent_id") or "") == agent_id
     ]
