@@ -15,7 +15,7 @@ from holdfast.memory.embedders import NoEmbedder
 from holdfast.memory.index import Index, Many, SearchFilter
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.postgres_index import Shared
-from holdfast.memory.recall import search_indexes
+from holdfast.memory.recall import rank_results, search_indexes
 from holdfast.memory.sqlite_index import Embedded
 from tests.stores import ENGINES
 
