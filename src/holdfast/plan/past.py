@@ -63,10 +63,7 @@ class PastRequest:
 
 
 def learn(
-    project: Path,
-    projects: Path,
-    most_new_bytes: int = MOST_NEW_BYTES,
-    progress: Progress = silent,
+    project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES, progress: Progress = silent
 ) -> Past:
     """The past requests of this machine, marked if of this project. `projects` is Claude Code's
     folder of transcripts."""

@@ -77,10 +77,7 @@ def use_fresh_windows(room: PlanRoom) -> PlanRoom:
         return room
     size = f"{room.fresh_tokens:,} tokens of windows of {room.window_tokens:,}"
     return replace(
-        room,
-        now_tokens=room.fresh_tokens,
-        here=False,
-        basis=f"like the last session here: {size}",
+        room, now_tokens=room.fresh_tokens, here=False, basis=f"like the last session here: {size}"
     )
 
 

@@ -106,11 +106,7 @@ def _read_version(path: str) -> str:
 
 
 def build_command(
-    client: ClaudeProgram,
-    session_id: str,
-    tasks: Sequence[str],
-    model: str,
-    extra: Sequence[str],
+    client: ClaudeProgram, session_id: str, tasks: Sequence[str], model: str, extra: Sequence[str]
 ) -> list[str]:
     """The command line. The prompt is passed on stdin: there it may have any length, and no list
     of processes shows it."""

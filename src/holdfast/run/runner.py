@@ -20,14 +20,7 @@ from holdfast.run.journal import Ended, Saved
 from holdfast.run.journal_state import SessionRecord, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
 from holdfast.run.report import DONE, STOPPED
-from holdfast.run.session import (
-    TIMED_OUT,
-    RunContext,
-    RunEvent,
-    SessionJob,
-    judge,
-    run_session,
-)
+from holdfast.run.session import TIMED_OUT, RunContext, RunEvent, SessionJob, judge, run_session
 from holdfast.run.supervisor import end_session
 from holdfast.text.numbers import counted, listed, named, short
 from holdfast.wire.errors import HoldfastError

@@ -290,12 +290,6 @@ TABLE: Final[tuple[Setting, ...]] = (
         "what a million tokens cost, as `model input output read written`, with `;` between models",
         is_text=True,
     ),
-    Setting(
-        "server",
-        USER,
-        "",
-        "the team server that this machine reports to",
-        is_text=True,
-    ),
+    Setting("server", USER, "", "the team server that this machine reports to", is_text=True),
 )
 BY_NAME: Final = {setting.name: setting for setting in TABLE}

@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one before was too short
 MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
-USAGE = (
-    "input_tokens",
-    "cache_creation_input_tokens",
-    "cache_read_input_tokens",
-    "output_tokens",
-)
+USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 FRAME_CHARS = 24  # the tags and ids around a tool call or a result
 
 
