@@ -19,8 +19,14 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.readings import transcripts
-from holdfast.plan.estimate import FILE_TOKENS, LEAST_TOKENS, Past, PastTask, apply_formula
-from holdfast.plan.past import read_requests
+from holdfast.plan.estimate import (
+    FILE_TOKENS,
+    LEAST_TOKENS,
+    Past,
+    PastTask,
+    apply_formula,
+    read_requests,
+)
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import operations
 

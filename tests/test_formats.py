@@ -23,7 +23,7 @@ from holdfast.checkpoint.write import keep
 from holdfast.events import history
 from holdfast.hub import projection_file
 from holdfast.hub.ingest import set_aside
-from holdfast.plan import past
+from holdfast.plan import estimate
 from holdfast.record import model as record
 from holdfast.segment import library
 from holdfast.segment.formats import Done, Queue
@@ -205,14 +205,14 @@ def test_what_past_requests_took_is_counted_again_under_another_version(tmp_path
         an_edit(40_000, "m1", "map.py"),
         an_answer(50_000, id="m2"),
     )
-    before = past.learn(Path("/p"), tmp_path)
+    before = estimate.learn(Path("/p"), tmp_path)
     path = Path(places.home(), "plan", "past.json")
     held = json.loads(path.read_bytes())
-    assert held["version"] == past.VERSION
+    assert held["version"] == estimate.VERSION
     for entry in held["transcripts"].values():
         entry["rows"] = []
     path.write_text(json.dumps(held))
-    emptied = past.learn(Path("/p"), tmp_path)
+    emptied = estimate.learn(Path("/p"), tmp_path)
     assert emptied != before, "the file of this version is believed"
-    path.write_text(json.dumps({**held, "version": past.VERSION + 1}))
-    assert past.learn(Path("/p"), tmp_path) == before
+    path.write_text(json.dumps({**held, "version": estimate.VERSION + 1}))
+    assert estimate.learn(Path("/p"), tmp_path) == before

@@ -15,8 +15,7 @@ from pathlib import Path
 from random import Random
 
 from holdfast.run.claude_process import note_path, read_note
-from holdfast.run.journal import Journal, journal_folder
-from holdfast.run.journal_state import SessionRecord, read_history
+from holdfast.run.journal import Journal, SessionRecord, journal_folder, read_history
 from holdfast.run.report import DONE
 from torture import damage, promises, stand_in
 from torture.board import must

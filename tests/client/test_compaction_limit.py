@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client import compaction_limit, limit_settings, models
+from holdfast.client import compaction_limit, limit_settings
 from holdfast.client.limit_settings import LimitSettings
 
 
@@ -301,5 +301,5 @@ def test_switches_survive_being_noted() -> None:
 
 
 def test_a_model_s_date_is_no_version() -> None:
-    assert models.find("claude-sonnet-4-20250514").prefix == "claude-sonnet-4"
-    assert models.find("claude-opus-45").prefix == ""
+    assert compaction_limit.find_model("claude-sonnet-4-20250514").prefix == "claude-sonnet-4"
+    assert compaction_limit.find_model("claude-opus-45").prefix == ""

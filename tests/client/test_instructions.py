@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.main import holdfast_command
-from holdfast.client import instruction_syntax, instructions
+from holdfast.client import instructions
 from holdfast.client.instructions import MAX_RULES, collect_marked_rules
 
 WRITTEN = {
@@ -30,19 +30,19 @@ def put(path: Path, text: str) -> None:
 
 
 def _scope(value: str) -> tuple[str, ...]:
-    return instruction_syntax.parse_paths(f'---\npaths:\n  - "{value}"\n---\nrule\n')
+    return instructions.parse_paths(f'---\npaths:\n  - "{value}"\n---\nrule\n')
 
 
 @pytest.mark.requirement("M4")
 @pytest.mark.parametrize("pattern", WRITTEN["yes"])
 def test_a_pattern_means_what_git_would_mean(pattern: str) -> None:
-    assert instruction_syntax.matches(_scope(pattern), "sub/file.txt")
+    assert instructions.matches(_scope(pattern), "sub/file.txt")
 
 
 @pytest.mark.requirement("M4")
 @pytest.mark.parametrize("pattern", WRITTEN["no"])
 def test_what_the_client_did_not_take_for_a_match_is_none(pattern: str) -> None:
-    assert not instruction_syntax.matches(_scope(pattern), "sub/file.txt")
+    assert not instructions.matches(_scope(pattern), "sub/file.txt")
 
 
 @pytest.mark.requirement("M4")
@@ -58,14 +58,14 @@ def test_what_the_client_did_not_take_for_a_match_is_none(pattern: str) -> None:
     ],
 )
 def test_paths_are_read_in_every_spelling(head: str, patterns: tuple[str, ...]) -> None:
-    assert instruction_syntax.parse_paths(f"---\n{head}\n---\nrule\n") == patterns
+    assert instructions.parse_paths(f"---\n{head}\n---\nrule\n") == patterns
 
 
 @pytest.mark.requirement("X7")
 @given(st.text(max_size=300), st.text(max_size=100))
 def test_no_head_and_no_pattern_takes_long_or_breaks(head: str, path: str) -> None:
-    instruction_syntax.matches(instruction_syntax.parse_paths(f"---\npaths: {head}\n---\n"), path)
-    instruction_syntax.matches(("*a" * 40, "**/" * 40 + "x"), "a" * 300 + path)
+    instructions.matches(instructions.parse_paths(f"---\npaths: {head}\n---\n"), path)
+    instructions.matches(("*a" * 40, "**/" * 40 + "x"), "a" * 300 + path)
 
 
 @pytest.mark.requirement("M4")
@@ -74,7 +74,7 @@ def test_an_import_is_a_word_that_begins_with_an_at_sign_outside_of_code() -> No
         "@a.md\n`@code.md`\n```\n@fence.md\n```\nSee @b.md for it, mail x@c.md\n- @d.md\n"
         "<!-- @comment.md\n@too.md --> (@paren.md)\n    @e.md\n@f\\ g.md\n@h.md#part\n@i.md, and\n"
     )
-    assert instruction_syntax.find_imports(text) == [
+    assert instructions.find_imports(text) == [
         *("a.md", "b.md", "d.md", "e.md", "f g.md", "h.md", "i.md,"),
     ]
 
@@ -88,7 +88,7 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
     put(tmp_path / "out.md", "outside")
     for n in range(1, 7):
         put(project / f"docs/{n}.md", f"@{n + 1}.md\n@1.md\n@../CLAUDE.md\n")
-    found = instruction_syntax.follow_imports(
+    found = instructions.follow_imports(
         str(project / "CLAUDE.md"), "@docs/1.md\n@../out.md\n@~/out.md", str(project), str(tmp_path)
     )
     assert [Path(path).name for path, _ in found] == ["1.md", "2.md", "3.md", "4.md"]
@@ -97,7 +97,7 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
 @pytest.mark.requirement("X7")
 @given(st.text(alphabet="`@~-<>! \n#\\a.", max_size=400))
 def test_imports_of_any_text_are_found_without_harm(text: str) -> None:
-    assert all(isinstance(one, str) for one in instruction_syntax.find_imports(text))
+    assert all(isinstance(one, str) for one in instructions.find_imports(text))
 
 
 @pytest.mark.requirement("M4")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.plan.estimate import TaskEstimate
-from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.workflow import TaskPiece
 from tests.builders import an_answer
 
 

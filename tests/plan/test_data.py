@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.plan.load import MOST_BYTES, decode_plan, load_plan, read_plan
-from holdfast.plan.task import BadPlan, NotAPlan
+from holdfast.plan.task import BadPlan
 
 YAML = """
 title: Shop
@@ -99,7 +99,7 @@ def test_a_mistake_is_named_with_its_line(text: str, suffix: str, line: int, wor
     [('{"name": "shop", "scripts": {}}', ".json"), ("openapi: 3.0.0\n", ".yaml"), ("7", ".json")],
 )
 def test_data_without_tasks_is_no_plan(text: str, suffix: str) -> None:
-    with pytest.raises(NotAPlan, match="no list `tasks`"):
+    with pytest.raises(BadPlan, match="no list `tasks`"):
         read_plan(text, suffix)
 
 

@@ -11,7 +11,7 @@ from holdfast.plan import room
 from holdfast.plan.estimate import Past
 from holdfast.plan.load import load_plan
 from holdfast.plan.planner import make_workflow
-from holdfast.plan.task import NotAPlan
+from holdfast.plan.task import BadPlan
 
 HERE = Path(__file__).parent / "documents"
 BATCHES = {
@@ -43,7 +43,7 @@ def test_a_plan_in_a_documented_form_becomes_the_batches_that_it_means(
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize("document", OTHERS, ids=lambda path: str(path.stem))
 def test_any_other_document_is_refused_with_the_way_on(document: Path) -> None:
-    with pytest.raises(NotAPlan) as error:
+    with pytest.raises(BadPlan) as error:
         load_plan(document)
     assert error.value.exit_code == 2
     assert error.value.hint.endswith(f"/holdfast:plan {document}")

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from holdfast.plan.load import read_plan
-from holdfast.plan.task import BadPlan, NotAPlan, PlanTask, TaskPlan
+from holdfast.plan.task import BadPlan, PlanTask, TaskPlan
 
 
 def _read(text: str) -> TaskPlan:
@@ -270,7 +270,7 @@ Words.
     ],
 )
 def test_a_document_that_is_no_plan_is_refused_with_the_way_on(text: str, words: str) -> None:
-    with pytest.raises(NotAPlan, match=words) as error:
+    with pytest.raises(BadPlan, match=words) as error:
         _read(text)
     assert error.value.exit_code == 2
     assert "/holdfast:plan docs/design.md" in error.value.named("docs/design.md").hint

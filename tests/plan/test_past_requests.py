@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan.past import PastRequest, read_requests
+from holdfast.plan.estimate import PastRequest, read_requests
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import operations
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer

@@ -15,8 +15,7 @@ from holdfast.plan.load import load_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.project_files import FilePattern, expand_patterns
 from holdfast.plan.task import MOST_FILES, BadPlan
-from holdfast.run.journal import Ended, Started
-from holdfast.run.journal_state import RunHistory, index_tasks, remove_done, share_of
+from holdfast.run.journal import Ended, RunHistory, Started, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
 
 NAMES = ("api/a.py", "api/deep/b.py", "api/notes.md", "web/c.ts", "top.py")

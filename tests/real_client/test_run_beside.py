@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan import past
+from holdfast.plan import estimate
 from tests.trial.cycle import SUMMARY
 from tests.trial.script import (
     ReceivedRequest,
@@ -152,7 +152,7 @@ def test_a_session_that_compacts_in_the_middle_goes_on_with_its_task(ran: Run) -
 def test_plans_learn_what_its_tasks_took(ran: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     stage = ran[0]
     monkeypatch.setenv("HOLDFAST_HOME", str(stage.holdfast_home))
-    known = past.learn(stage.project, stage.home / ".claude" / "projects")
+    known = estimate.learn(stage.project, stage.home / ".claude" / "projects")
     most = max(task.used_tokens for task in known.tasks)
     assert most > max(TIDE_USAGE) - TIDE_USAGE[0], "both sides of the compaction"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
+from holdfast.plan.workflow import TaskPiece
 from holdfast.record import user_input
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run.journal import Journal, JournalError
-from holdfast.run.journal_state import read_history
+from holdfast.run.journal import Journal, JournalError, read_history
 from tests.run.theatre import ALONE, Theatre
 
 

@@ -14,9 +14,11 @@ from holdfast.plan.estimate import Past
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.run.journal import Ended, Started, TaskShare
-from holdfast.run.journal_state import (
+from holdfast.run.journal import (
+    Ended,
     RunHistory,
+    Started,
+    TaskShare,
     index_tasks,
     remove_done,
     share_of,

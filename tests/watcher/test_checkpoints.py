@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 
 from holdfast.settings.load import Settings
 from holdfast.settings.table import TABLE
-from holdfast.watcher.glance import Glance, LiveTranscript, with_past
-from holdfast.watcher.watch import DueCheckpoint, choose_per_project, reason
+from holdfast.watcher.watch import (
+    DueCheckpoint,
+    Glance,
+    LiveTranscript,
+    choose_per_project,
+    reason,
+    with_past,
+)
 from holdfast.window.guard import IDLE_MS
 
 SETTINGS = Settings({one.name: one.default for one in TABLE})

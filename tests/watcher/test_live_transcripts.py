@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.watcher.glance import LiveTranscripts
-from holdfast.watcher.watch import Watch
+from holdfast.watcher.watch import LiveTranscripts, Watch
 from holdfast.window.state import lock_state
 from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places

@@ -14,7 +14,8 @@ import pytest
 
 from holdfast.hub.store.store import Store
 from holdfast.watcher import loop
-from holdfast.watcher.loop import NoWatcherLock, Watcher, run, take_lock
+from holdfast.watcher.loop import Watcher, run, take_lock
+from holdfast.wire.errors import HoldfastError
 from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept
 
@@ -94,7 +95,7 @@ def test_a_thread_of_its_own_watches_and_leaves_nothing_behind(
 @pytest.mark.requirement("A5", "X6")
 def test_a_place_that_cannot_be_locked_is_an_error_in_words(own_home: Path) -> None:
     Path(loop.path()).mkdir(parents=True)
-    with pytest.raises(NoWatcherLock):
+    with pytest.raises(HoldfastError, match="cannot be opened"):
         take_lock("alone", 1)
     watcher = Watcher(lambda: None, inside="mcp")
     watcher.start()

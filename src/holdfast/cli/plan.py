@@ -16,22 +16,21 @@ from rich.text import Text
 from holdfast.cli import sessions, terminal
 from holdfast.cli.sessions import NoSession
 from holdfast.cli.terminal import print_json, say, working
-from holdfast.client import models
+from holdfast.client import compaction_limit
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
-from holdfast.plan import past
+from holdfast.plan import estimate
 from holdfast.plan import room as plan_room
 from holdfast.plan.estimate import GIVEN
 from holdfast.plan.load import MOST_BYTES, decode_plan
-from holdfast.plan.planner import make_workflow
+from holdfast.plan.planner import SHARE, make_workflow
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.split import SHARE, TaskPiece
 from holdfast.plan.task import LONGEST_TITLE, PlanTask, parse_tokens, slug
-from holdfast.plan.workflow import TaskBatch, Workflow, as_json, draw_mermaid
+from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow, as_json, draw_mermaid
 from holdfast.redact import redact_each
-from holdfast.run import journal_state
+from holdfast.run import journal
 from holdfast.run.claude_process import PERMISSIONS
-from holdfast.run.journal_state import ContinuedPlan
+from holdfast.run.journal import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import (
@@ -95,12 +94,12 @@ def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> 
     begun = (
         ContinuedPlan(decode_plan(sys.stdin.buffer.read(MOST_BYTES + 1), root))
         if stdin
-        else journal_state.load_remaining(file, root)
+        else journal.load_remaining(file, root)
     )
     settings = settings_load.load(str(root))
     room = room_for_plan(settings, root, room_tokens, row_times.now_ms())
     with working("estimating") as progress:
-        known = past.learn(root, transcripts_folder(), progress=progress)
+        known = estimate.learn(root, transcripts_folder(), progress=progress)
         workflow = make_workflow(begun.plan, room, known, root, progress)
     if begun.note:
         workflow = replace(workflow, warnings=(*workflow.warnings, begun.note))
@@ -150,7 +149,7 @@ def room_for_run(
     if not model:
         return plan_room.use_fresh_windows(room_for_plan(settings, root, room_tokens, now_ms))
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
-    tokens = models.find(model).window_tokens
+    tokens = compaction_limit.find_model(model).window_tokens
     if room_tokens is not None:
         return plan_room.stated_room(room_tokens, specs, tokens)
     return plan_room.fresh_room(

@@ -17,15 +17,15 @@ from holdfast.cli.run_report import report_after, show_dry_run, show_progress
 from holdfast.cli.terminal import working
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.row_times import now_ms
-from holdfast.plan import past
+from holdfast.plan import estimate
 from holdfast.plan.load import load_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.run import claude_process, journal, journal_state
+from holdfast.run import claude_process, journal
 from holdfast.run.claude_process import ClaudeProgram, NoClient
-from holdfast.run.journal import Journal, journal_folder
+from holdfast.run.journal import Journal, journal_folder, read_history
 from holdfast.run.runner import JobQueue, Make, Runner
 from holdfast.run.session import RunContext, RunEvent, RunOptions, Tell
 from holdfast.settings import load as settings_load
@@ -108,7 +108,7 @@ def run(
         )
     root = project.resolve()
     folder = journal_folder(file, root)
-    known = journal_state.read_history(Journal(folder, only_read=True))
+    known = read_history(Journal(folder, only_read=True))
     plan = load_plan(file, root, known.spread())
     if status:
         return run_report.show_status(plan, known, file, root, folder, as_plain)
@@ -150,9 +150,7 @@ def _context(
     lock: int = -1,
     tell: Tell = lambda event: None,
 ) -> RunContext:
-    return RunContext(
-        options, folder, journal, journal_state.read_history(journal), lock, tell, now_ms
-    )
+    return RunContext(options, folder, journal, read_history(journal), lock, tell, now_ms)
 
 
 def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
@@ -170,7 +168,7 @@ def _make(root: Path, room: PlanRoom, talks: bool, side_by_side: bool) -> Make:
 
     def make(plan: TaskPlan) -> Workflow:
         with working("planning") if talks else nullcontext(silent) as progress:
-            known = past.learn(root, transcripts_folder(), progress=progress)
+            known = estimate.learn(root, transcripts_folder(), progress=progress)
             return make_workflow(plan, room, known, root, progress, side_by_side)
 
     return make

@@ -20,8 +20,8 @@ from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.redact import redact_each
-from holdfast.run import claude_process, journal, journal_state, prompt
-from holdfast.run.journal_state import RunHistory, SessionRecord, remove_done
+from holdfast.run import claude_process, journal, prompt
+from holdfast.run.journal import RunHistory, SessionRecord, remove_done
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING
 from holdfast.run.runner import MAX_LISTED, Runner, RunReport
 from holdfast.run.session import RunEvent, SessionJob, Tell
@@ -111,7 +111,7 @@ def show_status(
 
 def _build_status(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
     now, tries_of = remove_done(plan, known.coverage()), _by_task(known)
-    hashes = {name: task.hash for name, task in journal_state.index_tasks(plan).items()}
+    hashes = {name: task.hash for name, task in journal.index_tasks(plan).items()}
     tasks = [
         {
             "id": task.id,

@@ -31,7 +31,7 @@ class _SettingName(click.Choice[str]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         if value not in BY_NAME:
-            raise edit.NoSuchSetting(str(value))
+            raise edit.no_such_setting(str(value))
         return str(value)
 
 

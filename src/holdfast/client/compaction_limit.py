@@ -1,7 +1,9 @@
 """The compaction limit: the token count at which Claude Code will compact.
 
 `window - min(max output, 20,000) - 13,000`, moved by the user's settings, by the version of Claude
-Code (up to 2.1.24 it left 32,000 free), and by compactions seen on this machine.
+Code (up to 2.1.24 it left 32,000 free), and by compactions seen on this machine. The table of
+models is as seen with 2.1.325; an unknown model gets a window of a million tokens, as Claude Code
+itself assumes.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.client import agents, models
+from holdfast.client import agents
 from holdfast.client.limit_settings import MIN_WINDOW, LimitSettings
 
 RESERVE = 20_000
@@ -19,11 +21,79 @@ OLD_RESERVE = 32_000
 OLD_RESERVE_BEFORE = (2, 1, 25)  # compactions at 155,000 up to 2.1.17, at 167,000 from 2.1.25
 ALL_EARLY_BEFORE = (2, 1, 197)  # the oldest version seen to let some models run to the window's end
 MIN_SEEN, MAX_SEEN = 10_000, 20_000_000  # no version compacts outside of this range
-OVERSHOOT = (
-    1.10  # a compaction happens up to a step after the limit: so far above is the same limit
-)
+OVERSHOOT = 1.10  # a compaction happens up to a step after the limit: so far above is the same
 UNDERSHOOT = 0.98  # Claude Code estimates what it adds: so little below is the same limit
 MIN_AGREEING = 2  # a single odd line moves no limit
+
+
+SMALL = 200_000
+LARGE = 1_000_000
+
+
+class Model(NamedTuple):
+    prefix: str
+    window_tokens: int
+    compacts_early: bool = True
+
+
+# The longest matching prefix wins. Versions 4.6 and older have 200K tokens, the rest a million.
+MODELS = (
+    Model("claude-2", SMALL, compacts_early=False),
+    Model("claude-3", SMALL, compacts_early=False),
+    Model("claude-instant", SMALL, compacts_early=False),
+    Model("claude-opus-4", SMALL, compacts_early=False),
+    Model("claude-sonnet-4", SMALL, compacts_early=False),
+    Model("claude-haiku-4", SMALL, compacts_early=False),
+    Model("claude-opus-4-6", SMALL),
+    Model("claude-sonnet-4-6", SMALL),
+    Model("claude-sonnet-4-6[1m]", LARGE, compacts_early=False),
+    Model("claude-opus-4-7", LARGE),
+    Model("claude-opus-4-8", LARGE),
+    Model("claude-opus-5", LARGE),
+    Model("claude-sonnet-5", LARGE),
+    Model("claude-haiku-5", LARGE),
+    Model("claude-fable-5", LARGE),
+)
+UNKNOWN = Model("", LARGE)
+ALIASES = {
+    "opus": "claude-opus-5-5",
+    "sonnet": "claude-sonnet-5-5",
+    "haiku": "claude-haiku-5-5",
+    "fable": "claude-fable-5-2",
+}
+
+
+def find_model(model_id: str) -> Model:
+    """The row for a model id as it is written in transcripts, payloads or command lines."""
+    wide = model_id.strip().lower().endswith("[1m]")
+    stem = _stem(model_id)
+    fits = [row for row in MODELS if _fits(row.prefix, stem + ("[1m]" if wide else ""))]
+    row = max(fits, key=lambda row: len(row.prefix), default=UNKNOWN)
+    if wide and row.window_tokens < LARGE:
+        return Model(row.prefix, LARGE, compacts_early=False)
+    return row
+
+
+def canonical(model_id: str) -> str:
+    """The name without date, `[1m]` and a cloud's prefix, as Claude Code's settings use it."""
+    stem = _stem(model_id).split("@")[0].split(":")[0].removesuffix("-v1")
+    name, _, last = stem.rpartition("-")
+    return name if len(last) == 8 and last.isdecimal() else stem
+
+
+def _stem(model_id: str) -> str:
+    """The full name without `[1m]` and the prefix of a cloud."""
+    stem = model_id.strip().lower().removesuffix("[1m]")
+    stem = ALIASES.get(stem, stem)
+    return stem[stem.find("claude-") :] if "claude-" in stem else stem
+
+
+def _fits(prefix: str, name: str) -> bool:
+    """Whether the prefix means this name: `claude-opus-4` does not mean `claude-opus-45`."""
+    bare = name.removesuffix("[1m]")
+    if prefix.endswith("[1m]"):
+        return name.endswith("[1m]") and _fits(prefix.removesuffix("[1m]"), bare)
+    return bare == prefix or bare.startswith((prefix + "-", prefix + "@", prefix + "."))
 
 
 class CompactionLimit(NamedTuple):
@@ -91,27 +161,27 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 def _model(
     model_id: str, switches: LimitSettings, stated_window: int | None, used_tokens: int
-) -> models.Model:
+) -> Model:
     """The model's row of the table, corrected by settings, the stated window and the usage."""
     asked = switches.model
     wide = asked.endswith("[1m]") and not switches.large_windows_off
-    model = models.find(model_id + "[1m]" if wide and not model_id.endswith("[1m]") else model_id)
-    if model is models.UNKNOWN and switches.max_context_tokens:
+    model = find_model(model_id + "[1m]" if wide and not model_id.endswith("[1m]") else model_id)
+    if model is UNKNOWN and switches.max_context_tokens:
         model = model._replace(window_tokens=switches.max_context_tokens)
-    if switches.large_windows_off and model.window_tokens > models.SMALL:
-        model = model._replace(window_tokens=models.SMALL)
+    if switches.large_windows_off and model.window_tokens > SMALL:
+        model = model._replace(window_tokens=SMALL)
     if stated_window and stated_window > 0:
         wider = stated_window > model.window_tokens and model.prefix
-        model = models.find(model.prefix + "[1m]") if wider else model
+        model = find_model(model.prefix + "[1m]") if wider else model
         model = model._replace(window_tokens=stated_window)
-    if used_tokens > model.window_tokens and used_tokens <= models.LARGE:
-        wider_row = models.find(model.prefix + "[1m]") if model.prefix else model
-        model = wider_row._replace(window_tokens=models.LARGE)
+    if used_tokens > model.window_tokens and used_tokens <= LARGE:
+        wider_row = find_model(model.prefix + "[1m]") if model.prefix else model
+        model = wider_row._replace(window_tokens=LARGE)
     return model
 
 
 def _by_table(
-    model: models.Model, model_id: str, version: tuple[int, ...], switches: LimitSettings
+    model: Model, model_id: str, version: tuple[int, ...], switches: LimitSettings
 ) -> CompactionLimit:
     window = model.window_tokens
     if switches.compaction_off:

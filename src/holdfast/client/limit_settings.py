@@ -192,9 +192,9 @@ def _model_windows(value: object) -> tuple[tuple[str, int], ...]:
 
 
 def _canonical(model_id: str) -> str:
-    from holdfast.client import models  # costs 10 ms, and only a window set for a model needs it
+    from holdfast.client import compaction_limit
 
-    return models.canonical(model_id)
+    return compaction_limit.canonical(model_id)
 
 
 def _parse_window(value: object) -> int | None:

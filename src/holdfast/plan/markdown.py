@@ -19,7 +19,7 @@ from textwrap import dedent
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from holdfast.plan.task import CONVERT, Fields, NotAPlan, TaskTree
+from holdfast.plan.task import CONVERT, BadPlan, Fields, TaskTree
 
 DEEPEST = 2  # tasks and their subtasks; boxes below are lines of a subtask
 _BOX = re.compile(r"\[([ xX])\][ \t]+(.*)")
@@ -68,12 +68,12 @@ class _Document:
 
 
 def parse_markdown(text: str) -> TaskTree:
-    """The tasks of a document; NotAPlan if it is about something else."""
+    """The tasks of a document; BadPlan if it is about something else."""
     document = _document(text)
     start, end = _tasks_section(document)
     items = [item for item in document.items if start <= item.start < end]
     if not items:
-        raise NotAPlan("no task in it: a task is a line `- [ ] what to do`")
+        raise BadPlan("no task in it: a task is a line `- [ ] what to do`", hint=CONVERT)
     if end > len(document.lines):
         _check_sections(document)
     title = _title(document.headings, items[0])
@@ -170,7 +170,7 @@ def _check_sections(document: _Document) -> None:
         verb = "holds" if sum(held) == 1 else "hold"
         words = f"only {sum(held)} of its {len(held)} sections {verb} a task (`- [ ] what to do`)"
         here = "if these are all tasks, put them below a heading `## Tasks`"
-        raise NotAPlan(f"{words}, so it is not a list of tasks", hint=f"{here}; {CONVERT}")
+        raise BadPlan(f"{words}, so it is not a list of tasks", hint=f"{here}; {CONVERT}")
 
 
 def _title(headings: Sequence[_Heading], first: _Item) -> _Heading | None:

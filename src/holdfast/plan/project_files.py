@@ -8,12 +8,11 @@ itself: it says where to look, and nobody reads all of it.
 
 from __future__ import annotations
 
-import fnmatch
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -30,6 +29,7 @@ from posixpath import (  # they take any name, unlike Path
     split,
 )
 
+from holdfast.client.instructions import match_parts
 from holdfast.files.git import run_git
 from holdfast.plan.task import MOST_FILES, BadPlan, PlanTask, TaskPlan
 from holdfast.wire import places
@@ -125,39 +125,15 @@ def _walk(root: bytes) -> Iterator[bytes]:
 
 class FilePattern:
     def __init__(self, text: str) -> None:
-        words = normpath(text).split("/")
-        plain = takewhile(lambda word: not MARKS.intersection(word), words[:-1])
+        self._parts = normpath(text).split("/")
+        plain = takewhile(lambda word: not MARKS.intersection(word), self._parts[:-1])
         self._folder = "".join(f"{word}/" for word in plain)  # every matching file is inside of it
-        self._parts = [
-            None if part == "**" else re.compile(fnmatch.translate(part)) for part in words
-        ]
+        self._last = "*" if self._parts[-1] == "**" else self._parts[-1]
 
     def fits(self, name: str) -> bool:
-        """Follow all ways through the pattern at once; each is the number of parts it has used."""
-        last = self._parts[-1]
-        if not name.startswith(self._folder) or (last and not last.match(split(name)[1])):
+        if not name.startswith(self._folder) or not fnmatchcase(split(name)[1], self._last):
             return False  # most names of a large project
-        at = self._and_past({0})
-        for part in name.split("/"):
-            at = self._and_past({after for used in at for after in self._after(used, part)})
-        return len(self._parts) in at
-
-    def _after(self, used: int, name: str) -> tuple[int, ...]:
-        if used == len(self._parts):
-            return ()
-        part = self._parts[used]
-        if part is None:
-            return (used,)
-        return (used + 1,) if part.match(name) else ()
-
-    def _and_past(self, at: set[int]) -> set[int]:
-        """Add the positions after a `**`, which also matches nothing."""
-        reached = set(at)
-        for used in at:
-            while used < len(self._parts) and self._parts[used] is None:
-                used += 1
-                reached.add(used)
-        return reached
+        return match_parts(self._parts, name.split("/"))
 
 
 def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:

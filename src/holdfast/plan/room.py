@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from holdfast.client import compaction_limit
 from holdfast.client import compaction_limit as client_edge
-from holdfast.client import models
 from holdfast.settings.load import Settings
 from holdfast.window import view
 from holdfast.window.alert_texts import estimate_mark
@@ -85,7 +85,7 @@ def share_of(window_tokens: int, share: float) -> str:
     return f"at most {share:.0%} of a fresh window of {window_tokens:,} tokens"
 
 
-UNKNOWN_WINDOW = models.SMALL  # nothing is known: what fits there fits everywhere
+UNKNOWN_WINDOW = compaction_limit.SMALL  # nothing is known: what fits there fits everywhere
 UNKNOWN_EDGE = _edge_of(UNKNOWN_WINDOW)
 
 

@@ -19,6 +19,7 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 HASH_CHARS = 16
+NO_PLAN = "name a JSON or YAML file, or a Markdown list of `- [ ] tasks`"
 CONVERT = "to have a session write the tasks in a form that can be read: /holdfast:plan FILE"
 
 MOST_FILES = 2_000  # of one task
@@ -53,25 +54,7 @@ class BadPlan(HoldfastError):
     def named(self, file: str) -> BadPlan:
         """The same error, with file and line in front."""
         place = f"{file}:{self.line}" if self.line else file
-        return type(self)(f"{place}: {self}", hint=self.hint.replace("FILE", inert(file)))
-
-
-class NoPlan(BadPlan):
-    """There is no such file, or it cannot be read."""
-
-    hint = "name a JSON or YAML file, or a Markdown list of `- [ ] tasks`"
-
-
-class NotAPlan(BadPlan):
-    """A document that is about something else than tasks to do."""
-
-    hint = CONVERT
-
-
-class DependencyCycle(BadPlan):
-    """Tasks that wait for each other."""
-
-    hint = "remove one of these dependencies"
+        return BadPlan(f"{place}: {self}", hint=self.hint.replace("FILE", inert(file)))
 
 
 @dataclass(frozen=True, slots=True)

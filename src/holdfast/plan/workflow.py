@@ -13,13 +13,24 @@ from typing import Any
 
 from holdfast.plan.estimate import TaskEstimate
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.split import TaskPiece
-from holdfast.plan.task import digest
+from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import counted, named, short
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 MOST_DRAWN = 300  # batches of a picture; viewers refuse larger ones
 LONGEST_LABEL = 80
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPiece:
+    """A task, or a part of one, with its estimate. `cut` says why it is a part, `of` names the task
+    it is a step of."""
+
+    task: PlanTask
+    estimate: TaskEstimate
+    cut: str = ""
+    warning: str = ""
+    of: PlanTask | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from holdfast.redact import commands, hidden, named, shapes
+from holdfast.redact import hidden, named, shapes
 from holdfast.redact.columns import Tables
 from holdfast.redact.finding import SecretFinding, merge_findings
 from holdfast.redact.names import is_telling
@@ -51,7 +51,6 @@ def find(text: str) -> list[SecretFinding]:
 
 def _search(text: str) -> Iterator[SecretFinding]:
     yield from shapes.scan(text)
-    yield from commands.scan(text)
     low = _lower_in_place(text)
     tables, done = Tables(text), 0
     for match in named.matches(low):

@@ -8,20 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from holdfast.redact import table
 from holdfast.redact.finding import compiled
-from holdfast.redact.table import (
-    COUNTED,
-    HINT_WORDS,
-    NO_PASSWORDS,
-    OPENING,
-    OTHER_TAILS,
-    PASSWORD_WORDS,
-    PUBLIC_WORDS,
-    SECRET_WORDS,
-    SESSION_WORDS,
-    TAILS,
-    THINGS,
-)
 
 SURE, HINT, WEAK = 3, 2, 1
 SESSION = "session"
@@ -54,9 +42,9 @@ def judge_name(name: str) -> SecretName | None:
 @lru_cache(REMEMBERED)
 def _judge(name: str) -> SecretName | None:
     words = [word.lower() for word in compiled(_WORDS).findall(name)]
-    while len(words) > 1 and words[-1] in TAILS:
+    while len(words) > 1 and words[-1] in table.TAILS:
         words.pop()
-    if not words or not PUBLIC_WORDS.isdisjoint(words):
+    if not words or not table.PUBLIC_WORDS.isdisjoint(words):
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     kind = _kind(last)
@@ -65,32 +53,34 @@ def _judge(name: str) -> SecretName | None:
     if kind == "password":
         return SecretName(kind, SURE, is_plain=len(words) == 1 and last in ("pass", "pw"))
     if kind:
-        is_qualified = before in OPENING
-        return None if before in COUNTED else SecretName(kind, SURE, is_qualified=is_qualified)
-    if last in SESSION_WORDS:
+        told = SecretName(kind, SURE, is_qualified=before in table.OPENING)
+        return None if before in table.COUNTED else told
+    if last in table.SESSION_WORDS:
         return SecretName(SESSION, HINT)
-    if last in HINT_WORDS:
+    if last in table.HINT_WORDS:
         return SecretName("key", HINT)
-    if last in OTHER_TAILS:
+    if last in table.OTHER_TAILS:
         return None
     return SecretName("key", HINT) if _is_telling_before(words[:-1]) else None
 
 
 def _kind(word: str) -> str:
-    if word in PASSWORD_WORDS or (word.endswith(_PASSWORD_ENDS) and word not in NO_PASSWORDS):
+    if word in table.PASSWORD_WORDS or (
+        word.endswith(_PASSWORD_ENDS) and word not in table.NO_PASSWORDS
+    ):
         return "password"
-    if word in SECRET_WORDS or word.endswith(("secret", "token")):
+    if word in table.SECRET_WORDS or word.endswith(("secret", "token")):
         return "token" if word.endswith("token") else "secret" if "secret" in word else "credential"
-    if word == "key" or (word.endswith("key") and word[:-3] in OPENING):
+    if word == "key" or (word.endswith("key") and word[:-3] in table.OPENING):
         return "key"
     return ""
 
 
 def _key(before: str) -> SecretName | None:
     """Judge "key" by what is before it: `api_key` opens something, `cache key` names a thing."""
-    if before in THINGS:
+    if before in table.THINGS:
         return None
-    level = SURE if before in OPENING else HINT if before else WEAK
+    level = SURE if before in table.OPENING else HINT if before else WEAK
     is_qualified = level == SURE and not before.startswith(("sign", "ssh", "gpg", "pgp", "deploy"))
     return SecretName("key", level, is_qualified=is_qualified)
 
@@ -99,7 +89,7 @@ def _is_telling_before(words: list[str]) -> bool:
     """Whether a word before the last one names a secret: `API_KEY_OPENAI`."""
     kinds = list(map(_kind, words))
     return any(
-        kind and (kind != "key" or (at > 0 and words[at - 1] in OPENING))
+        kind and (kind != "key" or (at > 0 and words[at - 1] in table.OPENING))
         for at, kind in enumerate(kinds)
     )
 

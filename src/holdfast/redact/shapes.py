@@ -1,5 +1,5 @@
 """Secrets known by their shape: tokens with a known beginning, private keys, addresses with a
-password, recovery phrases.
+password, recovery phrases, and passwords on command lines.
 
 Tokens are long runs of a few characters. All runs of a text are found at once, and the first
 three characters of each are looked up. A beginning that tells by itself counts anywhere in a run.
@@ -11,17 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from holdfast.redact import table
 from holdfast.redact.finding import SecretFinding, compiled
-from holdfast.redact.table import (
-    ALPHABETS,
-    DOUBTFUL_PARTS,
-    PROSE_WORDS,
-    PUBLIC_STARTS,
-    RUN_SHAPES,
-    SHAPES,
-    TELLING_PARTS,
-    TOKENS,
-)
 from holdfast.redact.value import (
     is_hex,
     is_made,
@@ -37,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Row = tuple[str, str, str, int]  # beginning, kind, alphabet, least length behind it
-    Shape = tuple[str, str, str, str]  # a row of SHAPES
+    Shape = tuple[str, str, str, str]  # a row of table.SHAPES
 
 KEY = "private key"
 SHORTEST_RUN = 16  # no token is shorter
-SHORTEST_SHAPE = 34  # nor is any of RUN_SHAPES
+SHORTEST_SHAPE = 34  # nor is any of table.RUN_SHAPES
 LONGEST_KEY = 24_000  # an RSA key of 16,384 bits has 12,800 characters
 START_CHARS = 3
 TELLING_CHARS = 10
@@ -50,9 +41,11 @@ _KINDS = bytes(
     for code in range(256)
 )
 _LONG = b"a" * SHORTEST_RUN
-_UNKNOWN = rf"[_-](?P<part>{TELLING_PARTS}|{DOUBTFUL_PARTS})[_-](?P<body>[A-Za-z0-9]{{20,}})"
+_UNKNOWN = (
+    rf"[_-](?P<part>{table.TELLING_PARTS}|{table.DOUBTFUL_PARTS})[_-](?P<body>[A-Za-z0-9]{{20,}})"
+)
 _RANDOM = r"(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{10}"  # no name has it, and every token
-_ANY_SHAPE = "|".join(f"({pattern})" for _, pattern in RUN_SHAPES)
+_ANY_SHAPE = "|".join(f"({pattern})" for _, pattern in table.RUN_SHAPES)
 _MARK = r"-----(BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _KEY_LINE = r"(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2}|[A-Z][\w-]{2,16}: .*|=\w{4}|)"
 _KEY_TAIL = r"(?:[A-Za-z0-9+/]{16,76}={0,2}|(?<![\w+/])[A-Za-z0-9+/]{1,15}={1,2})\s{0,80}\Z"
@@ -69,6 +62,22 @@ _CODES = (
     r"(?:recovery|backup)[ _-]?codes?\b[^\n:\[]{0,60}"
     rf"[:\[\n](?:{_BETWEEN})?((?:{_CODE}{_BETWEEN}){{1,20}}{_CODE})"
 )
+COMMAND_CHARS, LONGEST_ARGUMENT = 200, 256
+# Also in a list: `["curl", "-u", "bob:…"]`, and behind joined flags: `curl -sSu bob:…`.
+_FLAG = (
+    r"-(?<=[ \"']-)"
+    r"(?P<flag>-(?:proxy-)?user|-auth|pw(?=[ \"'])|[A-Za-z]{0,6}u(?=[ \"'=])|[pPuUawN])"
+    r"(?P<gap>(?:[\"'] {0,7},)?[ =]{0,8})(?P<quote>[\"']?) {0,7}(?=[^\s\"'-])"
+)
+_COMMAND_END = r"\n|&&|[;|]"
+_WORD = r"[A-Za-z0-9_-]+"
+_WAYS = {
+    (program, flag): way
+    for programs, flags, way in table.COMMANDS
+    for program in programs.split()
+    for flag in flags.split()
+}
+_PROGRAMS = frozenset(program for program, _ in _WAYS)
 
 
 @lru_cache(None)
@@ -77,7 +86,7 @@ def _table() -> tuple[dict[str, list[Row]], str]:
     looks like a hash stands behind any word, and mere letters in any picture."""
     starts: dict[str, list[Row]] = {}
     within = []
-    for line in TOKENS.strip().split("\n"):
+    for line in table.TOKENS.strip().split("\n"):
         kind, alphabet, least, beginnings = map(str.strip, line.split("|"))
         for one in beginnings.split():
             starts.setdefault(one[:START_CHARS], []).append((one, kind, alphabet, int(least)))
@@ -90,11 +99,12 @@ def _table() -> tuple[dict[str, list[Row]], str]:
 
 def scan(text: str) -> Iterator[SecretFinding]:
     yield from _scan_runs(text)
-    for row in SHAPES:
+    for row in table.SHAPES:
         if row[1] in text:
             yield from _scan_shape(text, row)
     if "-----" in text:
         yield from _scan_keys(text)
+    yield from _scan_commands(text)
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
@@ -135,7 +145,7 @@ def _token(text: str, start: int, *, is_within: bool) -> SecretFinding | None:
     """Return the token that begins here, without a kind if no machine made it."""
     for beginning, kind, alphabet, least in _table()[0].get(text[start : start + START_CHARS], ()):
         if text.startswith(beginning, start):
-            pattern = f"{ALPHABETS[alphabet]}{{{least},}}+"
+            pattern = f"{table.ALPHABETS[alphabet]}{{{least},}}+"
             body = compiled(pattern).match(text, start + len(beginning))
             if body:
                 kind = kind if _is_body(beginning, body[0], alphabet, is_within=is_within) else ""
@@ -157,11 +167,11 @@ def _kind_of_run(run: str) -> str:
     if len(run) >= SHORTEST_SHAPE:
         match = compiled(_ANY_SHAPE).fullmatch(run)
         if match and match.lastindex and not is_masked(run):
-            return RUN_SHAPES[match.lastindex - 1][0]
+            return table.RUN_SHAPES[match.lastindex - 1][0]
     unknown = compiled(_UNKNOWN).search(run)
-    if unknown is None or run.startswith(PUBLIC_STARTS) or not is_made(unknown["body"]):
+    if unknown is None or run.startswith(table.PUBLIC_STARTS) or not is_made(unknown["body"]):
         return ""
-    is_sure = unknown["part"] in TELLING_PARTS.split("|")
+    is_sure = unknown["part"] in table.TELLING_PARTS.split("|")
     return "token" if is_sure or not is_hex(unknown["body"]) else ""
 
 
@@ -235,10 +245,44 @@ def scan_lists(low: str) -> Iterator[SecretFinding]:
     if "mnemonic" in low or "seed phrase" in low or "recovery" in low:
         for match in compiled(_PHRASE).finditer(low):
             words = compiled("[a-z]{3,8}").findall(match[1])
-            if sum(word in PROSE_WORDS for word in words) <= len(words) // 4:
+            if sum(word in table.PROSE_WORDS for word in words) <= len(words) // 4:
                 yield SecretFinding("recovery phrase", *match.span(1))
     if "recovery" in low or "backup" in low:
         for match in compiled(_CODES).finditer(low):
             codes = compiled("[a-z0-9]{4,}").findall(match[1])
             if sum(any(map(str.isdigit, code)) for code in codes) > len(codes) // 2:
                 yield SecretFinding("recovery codes", *match.span(1))
+
+
+def _scan_commands(text: str) -> Iterator[SecretFinding]:
+    """Passwords behind flags that do not say so: `mysql -p…`, `curl -u user:…`."""
+    for match in compiled(_FLAG).finditer(text):
+        before = text[max(0, match.start() - COMMAND_CHARS) : match.start()]
+        words = compiled(_WORD).findall(compiled(_COMMAND_END).split(before)[-1])
+        program = next((word for word in words if word in _PROGRAMS), "")
+        flag = match["flag"] if match["flag"][-1] != "u" else "u"
+        way = _WAYS.get((program, f"-{flag}"), "")
+        start = match.end()
+        end = _end_of_argument(text, start, match["quote"])
+        if way in (":", "%", ","):
+            user, sign, value = text[start:end].partition(way)
+            value = value.lstrip("\"'")
+            if user and sign and value and not is_placeholder(value):
+                yield SecretFinding("password", end - len(value), end)
+        elif (way == "glued" and not match["gap"]) or way == "any" or (way == "login" in words):
+            value = text[start:end]
+            if value[:1] not in "-/$" and is_password(value, literal=True):
+                yield SecretFinding("password", start, end)
+
+
+def _end_of_argument(text: str, start: int, quote: str) -> int:
+    """Return where an argument ends: at its quote, else at a blank. `bob:'…'` has its quotes
+    inside."""
+    last = min(len(text), start + LONGEST_ARGUMENT)
+    if quote:
+        match = compiled(rf"[{quote}\n]").search(text, start, last)
+        return match.start() if match else last
+    match = compiled(r"[\s\"'`;|)]").search(text, start, last)
+    if match and match[0] in ("'", '"') and text[match.start() - 1] in ":,%":
+        return _end_of_argument(text, match.end(), match[0])
+    return match.start() if match else last

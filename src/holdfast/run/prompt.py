@@ -14,8 +14,8 @@ from pathlib import Path
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.events import take_checkpoint, window_brief
-from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
+from holdfast.plan.workflow import TaskPiece
 from holdfast.record import storage
 from holdfast.record.user_input import (
     OTHER_FILES,

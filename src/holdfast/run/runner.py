@@ -16,8 +16,7 @@ from holdfast.plan.project_files import find_missing
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude_process, prompt
-from holdfast.run.journal import Ended, Saved
-from holdfast.run.journal_state import SessionRecord, index_tasks, remove_done, share_of
+from holdfast.run.journal import Ended, Saved, SessionRecord, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
 from holdfast.run.report import DONE, STOPPED
 from holdfast.run.session import TIMED_OUT, RunContext, RunEvent, SessionJob, judge, run_session

@@ -10,12 +10,19 @@ from pathlib import Path
 from msgspec import structs
 
 from holdfast.plan.project_files import find_missing
-from holdfast.plan.split import TaskPiece
-from holdfast.plan.workflow import TaskBatch
+from holdfast.plan.workflow import TaskBatch, TaskPiece
 from holdfast.run import claude_process
 from holdfast.run.claude_process import ClaudeProcess, ClaudeProgram, StreamReading
-from holdfast.run.journal import Ended, Journal, JournalError, Line, Started, TaskShare
-from holdfast.run.journal_state import RunHistory, SessionRecord
+from holdfast.run.journal import (
+    Ended,
+    Journal,
+    JournalError,
+    Line,
+    RunHistory,
+    SessionRecord,
+    Started,
+    TaskShare,
+)
 from holdfast.run.report import DONE, FAILED, STOPPED, WAITING, SessionEnd
 from holdfast.text.numbers import named
 from holdfast.wire.errors import HoldfastError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from difflib import get_close_matches
@@ -16,41 +15,24 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 
-class NoSuchSetting(HoldfastError):
-    exit_code = 2
-    hint = "`holdfast settings` lists them"
-
-    def __init__(self, name: str) -> None:
-        near = get_close_matches(name, BY_NAME, 1)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        super().__init__(f"there is no setting {inert(name, 80)}{meant}")
-
-
-class InvalidSetting(HoldfastError):
-    exit_code = 2
-
-    def __init__(self, name: str, words: str) -> None:
-        super().__init__(words)
-        self.hint = f"`holdfast settings {name}` shows what it means and who may set it"
-
-
-class SettingNotWritten(HoldfastError):
-    exit_code = 4
-
-
-class FileNotToml(SettingNotWritten):
-    hint = "correct that line of the file, or remove it; then run this again"
+def no_such_setting(name: str) -> HoldfastError:
+    near = get_close_matches(name, BY_NAME, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    words = f"there is no setting {inert(name, 80)}{meant}"
+    return HoldfastError(words, "`holdfast settings` lists them", 2)
 
 
 def check(name: str, text: str, project: Path | None = None) -> Value:
-    """The value that `text` stands for; InvalidSetting where the file may not say so."""
+    """The value that `text` stands for; an error where the file may not say so."""
+    hint = f"`holdfast settings {name}` shows what it means and who may set it"
     if project and BY_NAME[name].set_by == USER:
-        raise InvalidSetting(name, f"a project may not set {name}: only you may, in your own file")
+        words = f"a project may not set {name}: only you may, in your own file"
+        raise HoldfastError(words, hint, 2)
     before = load.load(environ={})
     after = load.load(environ={}, changes={name: text})
     if after.origins[name] != str(load.user_file()):  # not used
         reasons = [error for error in after.errors if error not in before.errors] or after.errors
-        raise InvalidSetting(name, reasons[-1].removeprefix(f"{load.user_file()}: "))
+        raise HoldfastError(reasons[-1].removeprefix(f"{load.user_file()}: "), hint, 2)
     return after.values[name]
 
 
@@ -60,7 +42,7 @@ def value_in(path: Path, name: str) -> object:
 
 
 def write(name: str, value: Value, path: Path | None = None) -> Path:
-    """The file that now says so; SettingNotWritten where that cannot be done."""
+    """The file that now says so."""
     path = path or load.user_file()
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     text = _text(path)
@@ -83,14 +65,16 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8") if path.exists() else ""
     except (OSError, ValueError) as error:
-        raise SettingNotWritten(f"{path} cannot be read: {error}") from None
+        raise HoldfastError(f"{path} cannot be read: {error}", exit_code=4) from None
 
 
 def _parse(path: Path, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise FileNotToml(f"{path} was left as it is: not valid TOML, {error}") from None
+        hint = "correct that line of the file, or remove it; then run this again"
+        words = f"{path} was left as it is: not valid TOML, {error}"
+        raise HoldfastError(words, hint, 4) from None
 
 
 def _replace(
@@ -102,16 +86,13 @@ def _replace(
     try:
         if tomllib.loads(made) != wanted:
             raise ValueError("the setting is written in an unusual form there")
-        os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
+        places.make_folder(str(path.parent))
         places.replace_whole(str(path.resolve()), made.encode(), flush=True)
     except OSError as error:
-        problem = SettingNotWritten(f"{path} cannot be written: {error.strerror or error}")
-        problem.hint = f"make its folder writable{instead}"
-        raise problem from None
+        words = f"{path} cannot be written: {error.strerror or error}"
+        raise HoldfastError(words, f"make its folder writable{instead}", 4) from None
     except ValueError as error:
-        problem = SettingNotWritten(f"{path} was left as it is: {error}")
-        problem.hint = by_hand
-        raise problem from None
+        raise HoldfastError(f"{path} was left as it is: {error}", by_hand, 4) from None
 
 
 def _with_line(text: str, name: str, line: str) -> str:

@@ -8,51 +8,37 @@ from contextlib import suppress
 from pathlib import Path
 
 from holdfast.files import atomic
-from holdfast.wire import log
+from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 
 LEAST_CHARS = 16
 MOST_BYTES = 4096
 
 
-class SecretExposed(HoldfastError):
-    """Others may read the file, or it belongs to someone else."""
-
-    exit_code = 3
-
-    def __init__(self, words: str, path: Path) -> None:
-        super().__init__(words)
-        self.hint = f"chmod 600 {path}; or delete it: a new one is made"
-
-
-class SecretUnusable(HoldfastError):
-    """The secret is too short, or no HTTP header can carry it."""
-
-    exit_code = 3
-    hint = f"at least {LEAST_CHARS} letters, digits and signs, without blanks"
-
-
 def usable(text: str, origin: str) -> str:
     text = text.strip()
     if len(text) < LEAST_CHARS or not (text.isascii() and text.isprintable()) or " " in text:
-        raise SecretUnusable(f"{origin} does not hold a token")
+        hint = f"at least {LEAST_CHARS} letters, digits and signs, without blanks"
+        raise HoldfastError(f"{origin} does not hold a token", hint, 3)
     return text
 
 
 def read(path: Path) -> str:
-    """The secret in a file; empty if there is no such file."""
+    """The secret in a file; empty if there is no such file. Refused if others may read it."""
+    hint = f"chmod 600 {path}; or delete it: a new one is made"
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise SecretExposed(f"{path} cannot be read: {error.strerror}", path) from error
+        raise HoldfastError(f"{path} cannot be read: {error.strerror}", hint, 3) from error
     try:
         about = os.fstat(fd)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
-            raise SecretExposed(f"{path} is not a file of yours", path)
+            raise HoldfastError(f"{path} is not a file of yours", hint, 3)
         if about.st_mode & 0o077:
-            raise SecretExposed(f"others may read {path} ({about.st_mode & 0o777:o})", path)
+            mode = about.st_mode & 0o777
+            raise HoldfastError(f"others may read {path} ({mode:o})", hint, 3)
         return usable(os.read(fd, MOST_BYTES).decode("utf-8", "replace"), str(path))
     finally:
         os.close(fd)
@@ -99,7 +85,7 @@ def read_or_create(path: Path) -> str:
 
 
 def _create(path: Path, secret: str) -> None:
-    os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
+    places.make_folder(str(path.parent))
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with suppress(FileExistsError):  # another process was faster: its secret counts

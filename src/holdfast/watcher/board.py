@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import Connection
 
@@ -19,9 +20,11 @@ from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
-from holdfast.watcher.glance import Glance
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.watcher.watch import Glance
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 MESSAGE_TTL_SECONDS = 1_800

@@ -29,8 +29,7 @@ LEAST_SECONDS = 0.2
 END_SECONDS = 5.0
 
 
-class NoWatcherLock(HoldfastError):
-    hint = "make the folder writable, or name another with HOLDFAST_HOME"
+LOCK_HINT = "make the folder writable, or name another with HOLDFAST_HOME"
 
 
 def path() -> str:
@@ -42,7 +41,7 @@ def take_lock(inside: str, now_ms: int) -> int | None:
     try:
         fd = lock.open_file(path())
     except OSError as error:
-        raise NoWatcherLock(f"{path()} cannot be opened: {error}") from error
+        raise HoldfastError(f"{path()} cannot be opened: {error}", LOCK_HINT) from error
     if not lock.acquire(fd):
         os.close(fd)
         return None

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from holdfast.client import compaction_limit
 from holdfast.client import compaction_limit as client_edge
 from holdfast.client import limit_settings as client_switches
-from holdfast.client import models
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings
 from holdfast.hook.observation import Moment
@@ -215,8 +215,10 @@ def _edge(
 def _most(used: int, totals: Sequence[int]) -> int:
     """The fullest it has been. A single total above every known window size is an error: if it
     counted, everything after it would look small."""
-    above = [total for total in totals if total > models.LARGE]
-    believed = totals if len(above) > 1 else [total for total in totals if total <= models.LARGE]
+    above = [total for total in totals if total > compaction_limit.LARGE]
+    believed = (
+        totals if len(above) > 1 else [total for total in totals if total <= compaction_limit.LARGE]
+    )
     return max([used, *believed])
 
 

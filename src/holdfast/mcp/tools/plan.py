@@ -13,17 +13,16 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession
 from holdfast.mcp.tool_table import PlanArguments
-from holdfast.plan import past, room
+from holdfast.plan import estimate, room
 from holdfast.plan.estimate import TaskEstimate
 from holdfast.plan.load import read_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.project_files import OUTSIDE, ProjectFiles
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.split import TaskPiece
-from holdfast.plan.task import BadPlan, NoPlan, TaskPlan
-from holdfast.plan.workflow import TaskBatch, Workflow
-from holdfast.run import journal_state
-from holdfast.run.journal_state import ContinuedPlan
+from holdfast.plan.task import NO_PLAN, BadPlan, TaskPlan
+from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow
+from holdfast.run import journal
+from holdfast.run.journal import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, rounded
 from holdfast.wire.log import inert
@@ -36,7 +35,7 @@ MAX_TITLE_CHARS, MAX_WARNING_CHARS = 300, 1000
 def answer_plan(asked: PlanArguments) -> ToolAnswer:
     root = Path(client_session.project()).resolve()
     given = _plan_from(asked, root)
-    known = past.learn(root, transcripts_folder(), MAX_NEW_BYTES)
+    known = estimate.learn(root, transcripts_folder(), MAX_NEW_BYTES)
     found = make_workflow(given.plan, _room(), known, root)
     if given.note:
         found = replace(found, warnings=(*found.warnings, given.note))
@@ -47,13 +46,13 @@ def answer_plan(asked: PlanArguments) -> ToolAnswer:
 def _plan_from(asked: PlanArguments, root: Path) -> ContinuedPlan:
     """The plan to arrange. For a file, tasks that a run has done are left out."""
     if bool(asked.text) == bool(asked.path):
-        raise NoPlan("give either the plan's text or its path")
+        raise BadPlan("give either the plan's text or its path", hint=NO_PLAN)
     if asked.text:
         return ContinuedPlan(_read(asked.text, root))
     path = ProjectFiles(root).resolve(asked.path)
     if path is None:
-        raise NoPlan(f"{asked.path}: {OUTSIDE}")
-    return journal_state.load_remaining(Path(path), root)
+        raise BadPlan(f"{asked.path}: {OUTSIDE}", hint=NO_PLAN)
+    return journal.load_remaining(Path(path), root)
 
 
 def _read(text: str, root: Path) -> TaskPlan:
