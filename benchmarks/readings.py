@@ -14,7 +14,7 @@ from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.window import history
 from holdfast.window.replay import Replay, Replayer
-from holdfast.wire import result_size, tail
+from holdfast.wire import tail
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 
@@ -78,7 +78,7 @@ def payload_chars(operation: Operation, density: float) -> float:
     for part in operation.after:
         if isinstance(part, Result):
             response = decoded(part.tool_use_result)
-            seen = result_size.count_response_chars(response, density)
+            seen = tail.count_response_chars(response, density)
             chars += tail.FRAME_CHARS + (seen or len(part.text))
     return chars + sum(len(prompt.text) for prompt in operation.prompts)
 

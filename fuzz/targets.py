@@ -62,12 +62,12 @@ def transcript(data: bytes) -> None:
 
 def payload(data: bytes) -> None:
     """The hook's own parser agrees with `json` on JSON, and gives an object for anything else."""
-    from holdfast.wire import result_size, scan
+    from holdfast.wire import scan, tail
 
     found = scan.parse_object(data)
     assert isinstance(found, dict)
-    light = scan.parse_object(result_size.lighten(result_size.limit_payload(data)))
-    size = result_size.count_response_chars(light.get("tool_response"), 3.5)
+    light = scan.parse_object(scan.lighten(scan.limit_payload(data)))
+    size = tail.count_response_chars(light.get("tool_response"), 3.5)
     assert 0 <= size < float("inf"), "a size that is no size"
     with suppress(ValueError, RecursionError):
         expected = json.loads(data.decode("utf-8"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.client.sample_payloads import EVENTS, make_payload
 from holdfast.setup.doctor.hooks import read_output
-from holdfast.wire import result_size, scan, spool
+from holdfast.wire import scan, spool
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, run, window
 
@@ -83,7 +83,7 @@ def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -
     frame = json.dumps(sent)[:-1]
     lists = b"[" + b"[]," * 3_000_000 + b"[]]"
     data = frame.encode() + f',"{key}":'.encode() + lists + b',"tool_use_id":"t1"}'
-    parsed = scan.parse_object(result_size.limit_payload(data))
+    parsed = scan.parse_object(scan.limit_payload(data))
     assert parsed["session_id"] == "s1"
     assert key not in parsed
     assert _survives(data) == ""

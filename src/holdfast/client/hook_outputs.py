@@ -13,12 +13,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-TAKES_CONTEXT = frozenset(
-    (
-        *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
-        *("SubagentStart", "SubagentStop"),
-    )
-)
+from holdfast.wire import scan
+
+TAKES_CONTEXT = frozenset(("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"))
+TAKES_CONTEXT |= {"SubagentStart", "SubagentStop"}
 OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_")
 # Results that the model needs word for word are left out: a file to edit, an agent's report.
 MATCHER = "Bash|Grep|WebFetch|WebSearch|mcp__.*"
@@ -28,9 +26,8 @@ _FIELDS = {"Bash": "stdout", "Grep": "content", "WebFetch": "result"}
 def block_stop(reason: str, *, to_user: str = "") -> str:
     """Continue the turn, and tell the model why."""
     output = {"decision": "block", "reason": reason}
-    return json.dumps(
-        {**output, "systemMessage": to_user} if to_user else output, ensure_ascii=False
-    )
+    output |= {"systemMessage": to_user} if to_user else {}
+    return json.dumps(output, ensure_ascii=False)
 
 
 def add_context(event: str, *, to_model: str = "", to_user: str = "") -> str:
@@ -78,14 +75,6 @@ def _of_server(response: Any) -> str:
         return response
     if not isinstance(response, list) or not response:
         return ""
-    texts = [one.get("text") for one in response if _is_text(one)]
-    whole = len(texts) == len(response)  # an image among them must reach the model
-    return "\n".join(str(text) for text in texts) if whole else ""
-
-
-def _is_text(block: object) -> bool:
-    return (
-        isinstance(block, dict)
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    )
+    texts = [scan.text_of(block, "text") for block in response]
+    is_text = [scan.text_of(block, "type") == "text" for block in response]
+    return "\n".join(texts) if all(is_text) else ""  # an image among them must reach the model

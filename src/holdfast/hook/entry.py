@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from holdfast.wire import mark, places, result_size, scan, spool
+from holdfast.wire import mark, places, scan, spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["transcripts"]:
         _wake("background").copy_transcripts()
         return
-    payload = scan.parse_object(result_size.lighten(result_size.limit_payload(data)))
+    payload = scan.parse_object(scan.lighten(scan.limit_payload(data)))
     if arguments[:1] == ["statusline"]:
         return _say(_wake("status_line").show(payload, data, _wrapped_command(arguments)))
     if _is_off():
@@ -120,7 +120,7 @@ def _is_off() -> bool:
 def _archive(data: bytes, arguments: list[str]) -> None:
     """`archive CHARS`: a shorter result is not even parsed, because the client waits for us."""
     limit, start = int(arguments[0]), data.find(b'"tool_response"')
-    if start < 0 or not limit < len(data) - start < result_size.MOST_PAYLOAD_BYTES or _is_off():
+    if start < 0 or not limit < len(data) - start < scan.MOST_PAYLOAD_BYTES or _is_off():
         return
     now_ms = int(time.time() * 1000)
     _say(_wake("archive_output").tell(scan.parse_object(data), limit, now_ms))

@@ -13,7 +13,7 @@ from holdfast.hook.observation import TOOL_EVENTS
 from holdfast.wire import places
 
 ENDS = frozenset(("Stop", "SessionEnd"))
-TOLD_SECONDS = 60.0  # how often the server hears of a long turn
+TOLD_MS = 60_000  # how often the server hears of a long turn
 
 
 def tell_server(event: str) -> None:
@@ -26,16 +26,10 @@ def start(argument: str) -> None:
     """Run the hook entry in a separate process that nobody waits for. Starting it takes 0.3 ms on
     a quiet machine."""
     null = os.open(os.devnull, os.O_RDWR)
-    command = [
-        sys.executable,
-        "-I",
-        "-S",
-        __file__.replace("notify_team.py", "__main__.py"),
-        argument,
-    ]
+    entry = __file__.replace("notify_team.py", "__main__.py")
     os.posix_spawn(
         sys.executable,
-        command,
+        [sys.executable, "-I", "-S", entry, argument],
         os.environ,
         file_actions=[(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)],
         setsid=True,  # the client kills what a hook leaves in its process group
@@ -44,8 +38,5 @@ def start(argument: str) -> None:
 
 def _sent_long_ago() -> bool:
     """Whether the last try is long ago: `server.json` is written at every try."""
-    try:
-        tried = os.stat(os.path.join(places.home(), "server.json")).st_mtime
-    except OSError:
-        return True
-    return abs(time.time() - tried) > TOLD_SECONDS
+    tried_ms = places.modified_ms(os.path.join(places.home(), "server.json"))
+    return abs(time.time() * 1000 - tried_ms) > TOLD_MS

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 
-from holdfast.wire import mark, places, result_size, scan, spool, tail
+from holdfast.wire import mark, places, scan, spool, tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,25 +12,12 @@ if TYPE_CHECKING:
 
 TOOL_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
 COMPACTING = frozenset(("PreCompact", "PostCompact"))
-LATE_LOOKS, LATE_SECONDS, LIVE_SECONDS = 8, 0.02, 2.0
+LATE_LOOKS, LATE_SECONDS, LIVE_MS = 8, 0.02, 2_000
 PARALLEL_MS = 600_000  # a call without a result for so long was given up
 
 
 class Moment:
     """What a woken event module gets."""
-
-    __slots__ = (
-        "deadline",
-        "folder",
-        "line",
-        "mark",
-        "now_ms",
-        "payload",
-        "pending_chars",
-        "spool_bytes",
-        "tail",
-        "transcript",
-    )
 
     def __init__(self, payload: dict[str, Any], now_ms: int) -> None:
         agent_id = scan.text_of(payload, "agent_id")
@@ -100,7 +86,7 @@ class Moment:
 
     def _result_chars(self, density: float) -> float:
         if "tool_response" in self.payload:
-            chars = result_size.count_response_chars(self.payload["tool_response"], density)
+            chars = tail.count_response_chars(self.payload["tool_response"], density)
         else:
             chars = len(scan.text_of(self.payload, "error"))
         return chars + tail.FRAME_CHARS
@@ -126,7 +112,4 @@ def _milliseconds(value: object) -> int:
 
 def _is_live(path: str) -> bool:
     """Whether the file was written just now: only then is there anything to wait for."""
-    try:
-        return abs(time.time() - os.stat(path).st_mtime) < LIVE_SECONDS
-    except (OSError, ValueError):
-        return False
+    return abs(time.time() * 1000 - places.modified_ms(path)) < LIVE_MS

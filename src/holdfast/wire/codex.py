@@ -33,17 +33,6 @@ class CodexTranslator:
     """Translates the lines of one rollout in order. What it knows of the lines before is little:
     without the first lines of the file, only session, folder and version are missing."""
 
-    __slots__ = (
-        "_counted",
-        "_cwd",
-        "_has_records",
-        "_is_summing_up",
-        "_model",
-        "_session",
-        "_used",
-        "_version",
-    )
-
     def __init__(self) -> None:
         self._session = self._cwd = self._version = self._model = ""
         self._counted = 0  # answers that were counted: an answer's lines share an id

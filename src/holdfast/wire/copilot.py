@@ -42,8 +42,6 @@ def path_of(session_id: str) -> str:
 class CopilotTranslator:
     """Translates the lines of one session in order."""
 
-    __slots__ = ("_cwd", "_session", "_used", "_version")
-
     def __init__(self) -> None:
         self._session = self._cwd = self._version = ""
         self._used = 0

@@ -113,31 +113,30 @@ def is_closed(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "ended"))
 
 
+def _stat(path: str | os.PathLike[str]) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
 def modified_ms(path: str) -> int:
     """When a file was last written; 0 if it is missing."""
-    try:
-        return os.stat(path).st_mtime_ns // 1_000_000
-    except (OSError, ValueError):
-        return 0
+    found = _stat(path)
+    return found.st_mtime_ns // 1_000_000 if found else 0
 
 
 def size_of(path: str | os.PathLike[str]) -> int:
     """How many bytes a file has; 0 if it is missing."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
+    found = _stat(path)
+    return found.st_size if found else 0
 
 
 def changed_ns(path: str) -> int:
-    """When a file was last written, renamed or copied into place; 0 if it is missing.
-
-    The time of the inode: a copy may preserve the time of writing.
-    """
-    try:
-        return os.stat(path).st_ctime_ns
-    except (OSError, ValueError):
-        return 0
+    """When a file was last written, renamed or copied into place; 0 if it is missing. The time of
+    the inode: a copy may preserve the time of writing."""
+    found = _stat(path)
+    return found.st_ctime_ns if found else 0
 
 
 def runs_subtasks(folder: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import codex, copilot, mark, places, result_size, scan
+from holdfast.wire import codex, copilot, mark, places, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,32 +22,17 @@ READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one be
 MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
 USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 FRAME_CHARS = 24  # the tags and ids around a tool call or a result
+CUT_CHARS = 30_000  # the client cuts a longer output
+PREVIEW_CHARS = 2_240  # or it writes the output to a file, and shows 2 KB and the path
+IMAGE_TOKENS = 1_600  # of an image as large as a screen
+LINE_NUMBER_CHARS = 7  # "    12" and an arrow
+SHORT_CHARS = 60  # "Task #1 created …", "Todos have been modified …"
+MOST_DEPTH = 40  # of nested values
 
 
 class Tail:
     """What the end of a transcript says. `basis` tells where the number of tokens comes from:
     "usage" (the newest answer), "boundary" (a compaction after it) or "none"."""
-
-    __slots__ = (
-        "added_chars",
-        "answer_chars",
-        "answer_id",
-        "answer_tokens",
-        "basis",
-        "boundary",
-        "call_ids",
-        "is_whole_file",
-        "model",
-        "output_is_partial",
-        "output_tokens",
-        "result_ids",
-        "saved_tokens",
-        "size",
-        "summary_chars",
-        "torn_lines",
-        "version",
-        "window_tokens",
-    )
 
     def __init__(self) -> None:
         self.basis = "none"
@@ -309,14 +294,12 @@ def _end_at_boundary(tail: Tail, metadata: dict[str, Any], added: _Added) -> boo
 def _count_content_chars(line: dict[str, Any], density: float) -> float:
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    return result_size.count_text_chars(content, density)
+    return count_text_chars(content, density)
 
 
 class _Added:
     """Text added after an answer: its characters, the ids of its tool results, and the tokens that
     microcompactions cleared."""
-
-    __slots__ = ("chars", "result_ids", "saved")
 
     def __init__(self) -> None:
         self.chars = 0.0
@@ -351,3 +334,76 @@ def _count_rendered_chars(line: dict[str, Any]) -> float:
     if not isinstance(rendered, list):
         return 0
     return sum(len(scan.text_of(part, "content")) for part in rendered if isinstance(part, dict))
+
+
+def count_text_chars(content: Any, density: float, depth: int = 0) -> float:
+    """Count the characters of message content: a string, or blocks of text, results and images."""
+    if isinstance(content, str):
+        return len(content)
+    if not isinstance(content, list) or depth > MOST_DEPTH:
+        return 0
+    return sum(_count_block_chars(block, density, depth + 1) for block in content)
+
+
+def _count_block_chars(block: Any, density: float, depth: int) -> float:
+    if isinstance(block, str):
+        return len(block)
+    if not isinstance(block, dict):
+        return 0
+    kind = block.get("type")
+    if kind in ("image", "document"):
+        return IMAGE_TOKENS * density
+    if kind == "tool_result":
+        return count_text_chars(block.get("content"), density, depth)
+    text = block.get("text")
+    return len(text) if isinstance(text, str) else 0
+
+
+def count_response_chars(response: Any, density: float) -> float:
+    """Count the characters of a `tool_response` as the model will see it: the payload has an object
+    of the client, the model a text made from it. Compared with recorded sessions this is exact for
+    Bash and Grep, and off by the line numbers at most for Read."""
+    if isinstance(response, str):
+        return min(len(response), CUT_CHARS)
+    if not isinstance(response, dict):
+        return count_text_chars(response, density)
+    if response.get("persistedOutputPath"):
+        return PREVIEW_CHARS
+    if response.get("isImage"):
+        return IMAGE_TOKENS * density
+    if "stdout" in response:
+        return min(_count_strings([response["stdout"], response.get("stderr")], 0), CUT_CHARS)
+    if "file" in response:
+        return _count_file_chars(response, density)
+    if "filePath" in response:  # "The file … has been updated successfully."
+        return 50 + _count_strings(response["filePath"], 0)
+    if "filenames" in response:
+        names = response["filenames"]
+        count = len(names) if isinstance(names, list) else 0
+        return min(_count_strings([response.get("content"), names], 0) + count, CUT_CHARS)
+    if "task" in response or "taskId" in response or "newTodos" in response:
+        return SHORT_CHARS
+    if "content" in response:
+        return count_text_chars(response["content"], density)
+    return min(_count_strings(response, 0), CUT_CHARS)
+
+
+def _count_file_chars(response: dict[str, Any], density: float) -> float:
+    file = response["file"]
+    if not isinstance(file, dict) or response.get("type") not in (None, "text"):
+        return IMAGE_TOKENS * density
+    content = scan.text_of(file, "content")
+    lines = file.get("numLines")
+    count = lines if type(lines) is int and 0 <= lines <= len(content) + 1 else 0
+    return len(content) + LINE_NUMBER_CHARS * count
+
+
+def _count_strings(value: Any, depth: int) -> int:
+    """Count the characters of all strings in a nested value."""
+    if isinstance(value, str):
+        return len(value)
+    if depth > MOST_DEPTH:
+        return 0
+    if isinstance(value, dict):
+        value = list(value.values())
+    return sum(_count_strings(v, depth + 1) for v in value) if isinstance(value, list) else 0
