@@ -27,16 +27,3 @@ def asking(source: Path) -> list[str]:
 @pytest.mark.requirement("U12")
 def test_only_the_adapters_know_which_agents_there_are() -> None:
     assert asking(Path(holdfast.__file__).parent) == []
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "if agents.agent_of(path) is not agents.CLAUDE:",
-        "from holdfast.client.agents import CLAUDE",
-        'if scope == "codex":',
-    ],
-)
-def test_a_module_that_asks_is_found(tmp_path: Path, line: str) -> None:
-    (tmp_path / "window.py").write_text(line)
-    assert asking(tmp_path) == ["window.py"]

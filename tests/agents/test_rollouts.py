@@ -15,7 +15,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.client import compaction_limit, limit_settings
 from holdfast.record.stream import read_turns
 from holdfast.transcript.entries import Answer, Boundary, Prompt, Result, Summary
-from holdfast.transcript.lookup import compactions, find_calls, session_id
+from holdfast.transcript.lookup import compactions, session_id
 from holdfast.transcript.reader import Reader, read, read_at
 from holdfast.wire import log, tail
 from tests.hot.hooks import fire, to_model
@@ -58,12 +58,6 @@ def test_a_turn_has_its_commands_failures_edits_and_answer(tmp_path: Path, recor
     assert [one.is_error for one in results][:3] == [True, False, False]
     answers = {one.message_id for one in entries if isinstance(one, Answer)}
     assert len(answers) == 3
-
-
-def test_older_clients_tell_the_users_words_in_another_event(tmp_path: Path) -> None:
-    rollout = Rollout(version="0.60.0").message("user", RULE).event("user_message", message=RULE)
-    prompts = [one.text for one in read(rollout.written(tmp_path)) if isinstance(one, Prompt)]
-    assert prompts == [RULE]
 
 
 @pytest.mark.parametrize("records", [True, False])
@@ -140,18 +134,6 @@ def test_one_that_codex_has_compressed_is_read_alike(tmp_path: Path) -> None:
 
 def texts_in(path: Path) -> list[str]:
     return [one.text for one in read(path) if isinstance(one, Prompt | Summary)]
-
-
-def test_a_call_is_found_by_its_id(tmp_path: Path) -> None:
-    path = a_session().written(tmp_path)
-    call = next(
-        row["payload"]["call_id"]
-        for row in map(json.loads, path.read_text().splitlines())
-        if row["payload"].get("type") == "function_call"
-    )
-    [found] = find_calls(path, [call])
-    assert found.use.input == {"command": "ls src; false"}
-    assert "src: not there" in found.result.text
 
 
 def test_odd_fields_cost_only_themselves(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.client import compaction_limit, limit_settings
-from holdfast.client.limit_settings import LimitSettings
 
 
 def _edge(model: str, environ: dict[str, str] | None = None, *words: str, **known: int) -> int:
@@ -22,19 +21,11 @@ def _edge(model: str, environ: dict[str, str] | None = None, *words: str, **know
 @pytest.mark.parametrize(
     ("model", "tokens"),
     [
-        ("claude-opus-4-6", 167_000),
         ("claude-sonnet-4-6", 167_000),
-        ("claude-opus-4-7", 967_000),
-        ("claude-opus-4-8", 967_000),
         ("claude-opus-5-5", 967_000),
-        ("claude-sonnet-5", 967_000),
         ("claude-haiku-5-5-20261001", 967_000),
-        ("claude-fable-5-2", 967_000),
         ("opus", 967_000),
         ("claude-sonnet-4-5-20250929", 200_000),
-        ("claude-haiku-4-5", 200_000),
-        ("claude-opus-4-5-20251101", 200_000),
-        ("claude-sonnet-4-20250514", 200_000),
         ("claude-sonnet-4-6[1m]", 1_000_000),
         ("us.anthropic.claude-sonnet-4-6", 167_000),
         ("some-model-of-tomorrow", 967_000),
@@ -50,21 +41,15 @@ def test_each_model_s_edge_without_switches(model: str, tokens: int) -> None:
     ("model", "environ", "tokens"),
     [
         ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000"}, 167_000),
-        ("claude-haiku-4-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}, 117_000),
         ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "50000"}, 67_000),
-        ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "900000"}, 167_000),
         ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 90_000),
-        ("claude-opus-5-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "20"}, 196_000),
         ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "99"}, 167_000),
         ("claude-haiku-4-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 200_000),
         ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 179_000),
-        ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "64000"}, 167_000),
         ("claude-opus-5-5", {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}, 167_000),
         ("claude-sonnet-4-6", {"DISABLE_AUTO_COMPACT": "1"}, 177_000),
         ("claude-opus-5-5", {"DISABLE_COMPACT": "true"}, 977_000),
-        ("claude-sonnet-4-6", {"DISABLE_COMPACT": "0"}, 167_000),
         ("unknown-model", {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "300000"}, 267_000),
-        ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "300000"}, 167_000),
         ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "plenty"}, 167_000),
     ],
 )
@@ -97,9 +82,6 @@ def test_the_client_s_command_line_is_honoured() -> None:
         ("settings.json", {"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}, 90_000),
         ("settings.json", {"model": "claude-sonnet-4-6[1m]"}, 1_000_000),
         ("settings.json", {"autoCompactWindow": "no number", "env": 3}, 167_000),
-        ("settings.json", {"autoCompactWindow": 50_000}, 167_000),
-        ("settings.json", {"autoCompactWindow": "150k"}, 167_000),
-        ("settings.json", {"autoCompactWindow": 150_000.5}, 167_000),
         ("settings.json", {"autoCompactWindow": 2_000_000}, 167_000),
     ],
 )
@@ -122,11 +104,8 @@ MODEL_200K = {"modelSettings": {OPUS: {"autoCompactWindow": 200_000}}}
     [
         (MODEL_200K, {}, 167_000),
         ({"modelSettings": {"opus": {"autoCompactWindow": 200_000}}}, {}, 167_000),
-        ({"modelSettings": {OPUS + "[1m]": {"autoCompactWindow": 200_000}}}, {}, 167_000),
         ({"modelSettings": {OPUS + "-20261001": {"autoCompactWindow": 200_000}}}, {}, 167_000),
         ({"modelSettings": {"claude-sonnet-5-5": {"autoCompactWindow": 200_000}}}, {}, 967_000),
-        ({"modelSettings": {OPUS: {"autoCompactWindow": 50_000}}}, {}, 967_000),
-        ({"autoCompactWindow": 150_000, **MODEL_200K}, {}, 167_000),
         (MODEL_200K, {"autoCompactWindow": 150_000}, 117_000),
         ({"autoCompactWindow": 150_000}, MODEL_200K, 167_000),
         (
@@ -135,7 +114,6 @@ MODEL_200K = {"modelSettings": {OPUS: {"autoCompactWindow": 200_000}}}
             967_000,
         ),
         ({"modelSettings": {OPUS: 3, "x": {"autoCompactWindow": True}, "y": None}}, {}, 967_000),
-        ({"modelSettings": [1]}, {}, 967_000),
     ],
 )
 def test_a_window_per_model_is_read_as_the_client_reads_it(
@@ -147,17 +125,6 @@ def test_a_window_per_model_is_read_as_the_client_reads_it(
     turned = limit_settings.read(str(tmp_path / "project"), {"HOME": str(tmp_path / "home")})
     assert compaction_limit.find(OPUS, "2.1.325", turned).edge_tokens == tokens
     assert limit_settings.from_json(json.loads(json.dumps(turned.as_json()))) == turned
-
-
-@pytest.mark.requirement("W10")
-def test_variable_and_command_line_win_over_a_window_per_model(tmp_path: Path) -> None:
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(MODEL_200K))
-    project = str(tmp_path)
-    variable = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}
-    assert limit_settings.read(project, variable).window_for(OPUS)[0] == 150_000
-    words = ("claude", "--autocompact", "150k")
-    assert limit_settings.read(project, {}, words).window_for(OPUS)[0] == 150_000
 
 
 def _an_agent(folder: Path, name: str, window: str) -> None:
@@ -290,16 +257,3 @@ def test_the_source_of_a_limit_is_named() -> None:
     assert "DISABLE_COMPACT" in source({"DISABLE_COMPACT": "1"})
     learned = source({}, seen=(120_400, 121_000))
     assert learned == "learned from 2 compactions of claude-sonnet-4-6 on client 2.1.325"
-
-
-@pytest.mark.requirement("W3")
-def test_switches_survive_being_noted() -> None:
-    turned = LimitSettings(auto_compact_window=120_000, compaction_off=True, model="opus[1m]")
-    assert limit_settings.from_json(json.loads(json.dumps(turned.as_json()))) == turned
-    assert limit_settings.from_json({"auto_compact_window": "x", "later": 1}) == LimitSettings()
-    assert limit_settings.from_json([]) == LimitSettings()
-
-
-def test_a_model_s_date_is_no_version() -> None:
-    assert compaction_limit.find_model("claude-sonnet-4-20250514").prefix == "claude-sonnet-4"
-    assert compaction_limit.find_model("claude-opus-45").prefix == ""

@@ -94,12 +94,6 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
     assert [Path(path).name for path, _ in found] == ["1.md", "2.md", "3.md", "4.md"]
 
 
-@pytest.mark.requirement("X7")
-@given(st.text(alphabet="`@~-<>! \n#\\a.", max_size=400))
-def test_imports_of_any_text_are_found_without_harm(text: str) -> None:
-    assert all(isinstance(one, str) for one in instructions.find_imports(text))
-
-
 @pytest.mark.requirement("M4")
 def test_what_is_loaded_at_the_start_is_found_in_the_client_s_order(
     tmp_path: Path, own_home: Path

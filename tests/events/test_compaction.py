@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
-from holdfast.settings import load as settings_load
-from holdfast.window import audit
 from holdfast.wire import places
 from tests.builders import a_prompt
 from tests.events.work import REQUEST, RULE, Work, raw
@@ -85,18 +82,6 @@ def test_asked_twice_the_same_state_is_one_checkpoint(work: Work) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("C8")
-def test_checkpoints_of_one_session_are_a_lineage(work: Work) -> None:
-    work.compact()
-    work.round(40_000, "git commit -m 'Read two headings'")
-    work.compact()
-    older, newer = (path.read_text() for path in work.checkpoints)
-    assert "iteration: 1" in older
-    assert "iteration: 2" in newer
-    assert f'parent: "{work.checkpoints[0].stem}"' in newer
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("B4")
 def test_ten_compactions_later_the_rule_and_the_request_still_stand(work: Work) -> None:
     for cycle in range(10):
@@ -151,18 +136,6 @@ def test_an_alert_does_not_say_saved_where_nothing_could_be_saved(work: Work) ->
     raw("PreCompact", work.path, work.project)  # held up once
     _, given = work.compact()
     assert REQUEST in given, "what the alert promises holds without a checkpoint"
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("M4")
-def test_marked_rules_the_client_does_not_load_are_pinned_into_the_brief(work: Work) -> None:
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(work.project))
-    place = Path(os.environ["HOME"], ".claude", "projects", slug, "CLAUDE.md")
-    place.parent.mkdir(parents=True)
-    place.write_text("# Notes\n- Tabs are nice.\n- (ENFORCED) Never push to main.\n")
-    _, given = work.compact()
-    assert "(ENFORCED) Never push to main." in given
-    assert "Tabs are nice" not in given
 
 
 @pytest.mark.slow
@@ -252,23 +225,6 @@ def test_a_state_of_another_form_costs_no_checkpoint(work: Work, odd: str) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.requirement("B7", "B8")
-def test_the_offer_is_closed_however_much_it_would_say(work: Work, tmp_path: Path) -> None:
-    work.project = tmp_path / ("p" * 100) / ("q" * 100)
-    work.project.mkdir(parents=True)
-    work.environ = {"CLAUDE_PROJECT_DIR": str(work.project)}
-    steps = "\n".join(f"{n}. migrate a table, then another one, {'and so on ' * 20}" for n in "123")
-    work.lines.append(a_prompt(f"Please do these things now:\n{steps}"))
-    work.round(40_000)
-    work.compact()
-    (work.project / "conductor-state.json").write_text(json.dumps({"phase": "x" * 500}))
-    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
-    assert len(said) <= 900
-    assert said.endswith("\n</holdfast-brief>")
-    assert "Continue it only if the user asks." in said
-
-
-@pytest.mark.slow
 @pytest.mark.requirement("C4", "U10")
 def test_the_end_of_a_session_leaves_a_last_checkpoint(work: Work) -> None:
     work.hook("SessionEnd")
@@ -309,25 +265,18 @@ def test_a_repository_cannot_have_a_line_written_into_the_user_s_files(
 
 @pytest.mark.slow
 @pytest.mark.requirement("U9")
-@pytest.mark.parametrize("kind", ["link", "folder", "binary", "no vault", "not a note"])
-def test_what_is_not_a_note_is_left_as_it_was(work: Work, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("name", ["link.md", "binary.md", "plain.txt"])
+def test_what_is_not_a_note_is_left_as_it_was(work: Work, tmp_path: Path, name: str) -> None:
     vault, other = tmp_path / "vault", tmp_path / "other.md"
     vault.mkdir()
-    other.write_bytes(b"mine\0")
-    name = "today.txt" if kind == "not a note" else "today.md"
+    other.write_text("mine")
+    (vault / "link.md").symlink_to(other)
+    (vault / "binary.md").write_bytes(b"\0\1")
+    (vault / "plain.txt").write_text("mine")
     work.environ |= {"HOLDFAST_NOTES_FOLDER": str(vault), "HOLDFAST_NOTES_NAME": name}
-    if kind == "link":
-        (vault / name).symlink_to(other)
-    elif kind == "folder":
-        (vault / name).mkdir()
-    elif kind == "binary":
-        (vault / name).write_bytes(b"\0\1")
-    elif kind == "no vault":
-        vault.rmdir()
     work.hook("SessionEnd")
-    assert other.read_bytes() == b"mine\0"
-    assert not vault.exists() or not (vault / name).is_file() or kind in ("binary", "link")
-    assert kind != "binary" or (vault / name).read_bytes() == b"\0\1"
+    assert (other.read_text(), (vault / "binary.md").read_bytes()) == ("mine", b"\0\1")
+    assert (vault / "plain.txt").read_text() == "mine"
 
 
 @pytest.mark.slow
@@ -358,38 +307,17 @@ def test_a_path_that_cannot_be_one_costs_nothing_but_itself(work: Work) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("B2")
-@pytest.mark.parametrize("how", ["variable", "file"])
-def test_a_brief_is_as_large_as_the_user_set_it(work: Work, how: str) -> None:
+def test_a_brief_is_as_large_as_the_user_set_it(work: Work) -> None:
     rules = [f"Never touch the gauge number {n}, it belongs to harbour {n * 7}." for n in range(60)]
     work.lines += [a_prompt(rule) for rule in rules]
     work.round(20_000)
     _, usual = work.compact()
     assert 1_400 < len(usual) <= 7_000
-    if how == "file":
-        (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
-    else:
-        work.environ |= {"HOLDFAST_BRIEF_TOKENS": "400"}
+    (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
     work.round(30_000)
     _, small = work.compact()
     brief = small[small.index("<holdfast-brief") :]  # a warning may stand before it
     assert 0 < len(brief) <= 1_400
-
-
-def test_the_size_of_a_brief_is_the_same_whether_settings_are_asked_or_not() -> None:
-    assert settings_load.load("", {}).whole("brief_tokens") == DEFAULT_TOKENS
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("C10")
-def test_as_many_checkpoints_stay_as_the_user_set(work: Work) -> None:
-    (Path(places.home())).mkdir(exist_ok=True)
-    (Path(places.home()) / "settings.toml").write_text("checkpoint_most = 6\n")
-    for number in range(9):
-        work.round(20_000 + number, f"make part{number}")
-        work.compact()
-    assert len(work.checkpoints) == 9
-    work.hook("SessionEnd")
-    assert len(work.checkpoints) == 6
 
 
 @pytest.mark.requirement("B15")
@@ -400,21 +328,6 @@ def test_the_next_prompt_tells_the_user_once_what_was_restored(work: Work) -> No
     assert said.startswith("Holdfast restored 2 of your messages")
     assert said.endswith("; 2 were not found in the summary: holdfast lost")
     assert "restored" not in work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
-
-
-@pytest.mark.requirement("B6", "U3")
-def test_the_log_says_what_was_restored_and_what_was_not_found(work: Work) -> None:
-    work.compact("The user wants the parser to read gauge files.")
-    work.round(25_000)
-    work.hook("PostToolUse", tool_use_id=f"t{work.count}")
-    said = [line.message for line in audit.log_lines()]
-    assert any(one.startswith("compaction (auto) begins: Holdfast read ") for one in said)
-    [brief] = [one for one in said if one.startswith("first brief of about ")]
-    assert " tokens restored in window 2: 2 of your messages" in brief
-    [done] = [one for one in said if one.startswith("compaction 1 done, window 2 begins")]
-    assert "; 2 of 2 items not found in the summary" in done
-    second = [one for one in said if one.startswith("second brief of about ")]
-    assert len(second) == ("a second brief tells the model" in done)
 
 
 @pytest.mark.requirement("B16")

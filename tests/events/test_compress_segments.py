@@ -60,14 +60,6 @@ def test_past_sixty_percent_the_tenth_turn_compresses_what_is_cold(
     assert "freed" not in told["systemMessage"]
 
 
-@pytest.mark.requirement("R2")
-def test_below_it_nothing_is_rolled(live: Live) -> None:
-    for _ in range(13):
-        live.call(EMPTY)
-    assert library.warm() == []
-    assert not (window().parents[2] / "segments").exists()
-
-
 @pytest.mark.requirement("R2", "G5")
 def test_a_hook_that_has_a_word_for_the_model_does_not_roll(live: Live) -> None:
     for _ in range(9):
@@ -93,12 +85,6 @@ def test_turned_off_nothing_is_rolled(live: Live, name: str) -> None:
         assert live.call(environ={name: "1", "FORCE_COMPRESSION_CHECK": "1"}) == {}
     assert library.warm() == []
     assert not window().exists()
-
-
-@pytest.mark.requirement("R2", "W5")
-def test_of_a_subagent_nothing_is_rolled(live: Live) -> None:
-    live.call(environ={"FORCE_COMPRESSION_CHECK": "1"}, agent_id="a1", agent_type="Explore")
-    assert library.warm() == []
 
 
 @pytest.mark.requirement("R5", "B1", "B2")

@@ -64,13 +64,6 @@ def test_a_call_before_the_first_answer_is_written_is_no_reading(tmp_path: Path)
     assert second.used > 30_000
 
 
-@pytest.mark.requirement("W10")
-def test_a_compaction_at_an_unknown_fill_is_logged_as_such(tmp_path: Path) -> None:
-    path = a_transcript(tmp_path / "s1.jsonl", a_prompt("Go."))
-    fire("PreCompact", path, trigger="manual")
-    assert "compaction (manual) at an unknown fill" in Path(log.path()).read_text()
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("W10")
 def test_commands_say_about(tmp_path: Path) -> None:
@@ -109,19 +102,6 @@ def test_an_exact_reading_is_stated_without_about(tmp_path: Path) -> None:
     told = to_model(fire("PostToolUse", path))
     assert "is 86% of the way to compaction" in told
     assert "about" not in _run("status").splitlines()[0]
-
-
-@pytest.mark.requirement("W10")
-def test_an_orchestrator_is_told_which_room_is_an_estimate(tmp_path: Path) -> None:
-    from holdfast.settings import load as settings_load
-    from holdfast.window import state, windows
-
-    fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl"))
-    other = a_transcript(tmp_path / "s2.jsonl", an_answer(50_000))
-    fire("PostToolUse", other, session="s2")
-    mine = next(one for _, one in state.all_windows() if one.session_id == "s2")
-    [beside] = windows.peers_of(mine, settings_load.load(""), mine.at_ms)
-    assert beside["estimated"] is True
 
 
 @pytest.mark.requirement("U4", "W4")

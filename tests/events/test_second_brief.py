@@ -14,11 +14,8 @@ from torture.injection import strace
 from holdfast.budget.compartments import units
 from holdfast.cli.brief import lost
 from holdfast.client import sample_payloads
-from holdfast.events.after_compact import SECOND_TOKENS
 from holdfast.window import audit
 from holdfast.window.audit import FREED
-from holdfast.wire import places
-from holdfast.wire.mark import CHARS_PER_TOKEN
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.events.work import REQUEST, RULE, Work
 from tests.hot.hooks import COMMAND, to_model, window
@@ -44,15 +41,6 @@ def test_the_next_prompt_pays_in_a_nearly_empty_window(work: Work) -> None:
     work.compact("The user wants the parser to read gauge files.")
     assert "<holdfast-brief" in _prompted(work)
     assert _prompted(work) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("B6", "X2")
-def test_a_stop_neither_pays_the_model_nor_forgets_the_debt(work: Work) -> None:
-    _say_much(work)
-    work.compact("The user wants the parser to read gauge files.")
-    assert work.hook("Stop") == {}
-    assert "<holdfast-brief" in _prompted(work)
 
 
 @pytest.mark.slow
@@ -104,15 +92,6 @@ def test_words_that_the_first_brief_has_no_room_for_come_with_the_next_prompt(wo
     assert [one for one in rules if one not in first + second] == []
     assert [one for one in rules if one not in first] != []
     assert max(units(first), units(second)) <= 10_000
-
-
-@pytest.mark.requirement("B6")
-def test_where_smaller_briefs_were_asked_for_the_second_does_not_grow(work: Work) -> None:
-    Path(places.home()).mkdir(exist_ok=True)
-    (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
-    _say_much(work)
-    work.compact("The gauges were worked on.")
-    assert 0 < units(_prompted(work)) <= SECOND_TOKENS * CHARS_PER_TOKEN
 
 
 def _set_back(hours: int) -> None:
@@ -167,25 +146,6 @@ def test_the_number_of_items_not_found_is_the_same_wherever_it_is_told(
     assert kinds == ["failing", "request", "request"]
     freed = [one for one in audit.events() if one["event"] == FREED]
     assert freed[-1]["not_found"] == 3
-
-
-@pytest.mark.requirement("B15", "B6")
-def test_the_user_is_told_of_the_messages_in_both_briefs(work: Work) -> None:
-    asked = [
-        f"For gauge {n} at pier {n}: " + f"never round height {n} up. " * 25 for n in range(30)
-    ]
-    work.lines += [a_prompt(one) for one in asked]
-    work.round(150_000)
-    _, first = work.compact()
-    told = work.hook("UserPromptSubmit", prompt="Go on.")
-    second = to_model(told)
-    in_first, in_second = (
-        sum(f"For gauge {n} at" in brief for n in range(30)) for brief in (first, second)
-    )
-    assert in_first and in_second
-    number = int(told["systemMessage"].removeprefix("Holdfast restored ").partition(" ")[0])
-    assert in_first < number <= len(asked) + 2
-    assert number >= sum(f"For gauge {n} at" in first + second for n in range(30))
 
 
 @pytest.mark.slow

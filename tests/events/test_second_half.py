@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.compose import CONTINUES, TO_BE_CONTINUED
+from holdfast.brief.compose import CONTINUES
 from holdfast.brief.item import MOST_UNITS
 from holdfast.budget.compartments import units
 from holdfast.client import sample_payloads
 from holdfast.text import fence
-from holdfast.window.state import lock_state
-from tests.builders import a_boundary, a_prompt, a_summary, a_transcript
-from tests.events.work import REQUEST, Work
+from tests.builders import a_boundary, a_prompt, a_summary
+from tests.events.work import Work
 from tests.hot.hooks import run, to_model, window
 
 pytestmark = [pytest.mark.requirement("B2", "B6"), pytest.mark.slow]
@@ -79,14 +78,6 @@ def test_it_is_silent_at_any_other_start(work: Work, source: str) -> None:
     assert not (window() / "brief-2.txt").exists()
 
 
-def test_it_is_silent_after_a_short_session(tmp_path: Path) -> None:
-    work = Work(tmp_path)
-    work.round(60_000)
-    first, half, _ = compact(work)
-    assert REQUEST in first and TO_BE_CONTINUED not in first
-    assert half == ""
-
-
 def test_both_hooks_at_the_same_time_give_the_whole_brief(work: Work) -> None:
     work.hook("PreCompact", trigger="auto")
     with ThreadPoolExecutor(2) as pool:
@@ -113,17 +104,3 @@ def test_without_the_second_hook_the_second_brief_tells_its_half(work: Work) -> 
     first, _, later = compact(work, with_second=False)
     assert (window() / "brief-2.txt").read_text().endswith(half)
     assert piers(half) - piers(first) <= piers(later)
-
-
-def test_without_a_saved_state_it_reads_the_transcript_itself(work: Work) -> None:
-    a_transcript(work.path, *work.lines)
-    assert piers(second(work))
-
-
-def test_an_alarm_fits_into_the_first_output_of_a_long_brief(work: Work) -> None:
-    work.hook("PreCompact", trigger="auto")
-    with lock_state(str(window())) as state:
-        state.crowded = "Window 3: compacted twice within 3 steps. " * 7
-    first = to_model(work.hook("SessionStart", source="compact"))
-    assert first.startswith("Holdfast: Window 3") and TO_BE_CONTINUED in first
-    assert units(first) <= MOST_UNITS

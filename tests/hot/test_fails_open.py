@@ -132,20 +132,9 @@ JSONISH = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=6,
 )
-NAMES: tuple[str, ...] = (
-    "session_id",
-    "transcript_path",
-    "agent_id",
-    "tool_response",
-    "tool_use_id",
-    "source",
-)
-NAMES += ("tool_name", "model", "trigger", "prompt", "error", "cwd", "context_window")
-FIELDS = st.dictionaries(
-    st.sampled_from(NAMES),
-    JSONISH,
-    max_size=6,
-)
+NAMES = "session_id transcript_path agent_id tool_response tool_use_id source tool_name model"
+NAMES += " trigger prompt error cwd context_window"
+FIELDS = st.dictionaries(st.sampled_from(NAMES.split()), JSONISH, max_size=6)
 
 
 @pytest.mark.requirement("X1", "X7")

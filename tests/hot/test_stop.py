@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from holdfast.cli.main import holdfast_command
 from holdfast.files.executable import console_command
 from holdfast.hub import projection_file, row_times
-from holdfast.wire import mark, places, spool
+from holdfast.wire import mark, places
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, window
 
@@ -165,21 +165,3 @@ def test_turned_on_and_off_in_the_settings_it_is_so_at_the_next_stop(tmp_path: P
         assert _stop(path, environ)["reason"] == _status()["reason"]
         file.write_text("zone_red = 0.95\n")
         assert (_stop(path, environ), _status()["on"]) == ({}, False)
-
-
-@pytest.mark.requirement("G7", "X2")
-@pytest.mark.parametrize(("answers", "held_up"), [(9, True), (10, False)])
-def test_a_failure_is_looked_for_in_ten_answers_however_many_calls_they_made(
-    tmp_path: Path, answers: int, held_up: bool
-) -> None:
-    path = _session(tmp_path, ON)
-    folder, now = str(window()), row_times.now_ms()
-    spool.append(
-        folder, spool.SpoolLine(now, "PostToolUseFailure", 5, "usage", "t", "Edit", 0, "m0")
-    )
-    for number in range(answers * 20):
-        answer = f"n{number // 20}"
-        call = (f"toolu_{number:020}", "Read", 0, answer)
-        spool.append(folder, spool.SpoolLine(now, "PostToolUse", 5, "usage", *call))
-    assert bool(_stop(path)) is held_up
-    assert bool(_status()["reason"]) is held_up

@@ -79,12 +79,9 @@ def test_on_stdin_the_notation_is_seen(text: str) -> None:
         ('[{"title": "a {\\"}"},\n{"title": "b", "depend": "a"}]', ".json", 2, "no field 'depend'"),
         ("tasks:\n- title: a\n- titel: b\n", ".yaml", 3, "no field 'titel'"),
         ("tasks:\n- title: a\n  title: b\n", ".yaml", 2, "'title' is there twice"),
-        ("tasks:\n- title: a\n  size: big\n", ".yaml", 2, "size must be"),
-        ("tasks: [a]\nstages: [b]\n", ".yaml", 1, "no field 'stages'"),
         ("tasks: [a\n", ".yaml", 2, "not YAML"),
         ("tasks: [a]\n---\ntasks: [b]\n", ".yaml", 2, "a second document"),
         ("version: 9\ntasks: [a]\n", ".yaml", 0, "version"),
-        ("tasks: [{title: a, id: 'b c'}]", ".yaml", 1, "an id has letters"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(text: str, suffix: str, line: int, words: str) -> None:
@@ -115,12 +112,9 @@ BOMB = "a: &a [x, x]\n" + "".join(
     [
         (BOMB, ".yaml", "an alias"),
         ("[" * 100_000, ".json", "too deep"),
-        ("[" * 100_000, ".yaml", "too deep"),
         ("- " * 100_000, ".yaml", "too deep"),
-        ('[{"title": "a", "size": ' + "9" * 6000 + "}]", ".json", "size must be"),
         ("? [a]\n: b", ".yaml", "a plain word"),
         (json.dumps([{"title": "a", "files": [str(n) for n in range(3000)]}]), ".json", "2,000"),
-        (json.dumps(["a"] * 20_001), ".json", "20,000"),
         ("- [ ] a\n" * 20_001, ".md", "20,000"),
     ],
 )

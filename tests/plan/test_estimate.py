@@ -56,14 +56,6 @@ def test_the_inputs_of_an_estimate_are_shown_and_give_the_number(tmp_path: Path)
 
 
 @pytest.mark.requirement("P1")
-def test_kinds_of_work_on_one_file_differ(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_bytes(b"x" * 16_000)
-    titles = ("Refactor it", "Implement it", "Add it", "Fix it", "Update it")
-    sizes = [_estimate(a_task(title=one, files=("a.py",)), tmp_path).tokens for one in titles]
-    assert sizes == [22_000, 16_000, 13_000, 11_000, 8_600]
-
-
-@pytest.mark.requirement("P1")
 @pytest.mark.parametrize("files", [(), ("src",)])
 def test_a_task_without_files_is_unknown_and_counts_as_three(
     tmp_path: Path, files: tuple[str, ...]

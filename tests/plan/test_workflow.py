@@ -143,18 +143,6 @@ def test_the_user_is_told_what_does_not_fit_or_is_not_there(tmp_path: Path) -> N
 
 
 @pytest.mark.requirement("P3")
-def test_a_note_on_sizes_compares_and_shows_the_same_numbers() -> None:
-    tasks = [_sized("a", 125_000), _sized("b", 147_000), _sized("c", 147_001), _sized("d", 150_000)]
-    at = room.fresh_room(200_000, 0.6, 3, "a test")
-    *small, last = _made(*tasks, at=at).warnings
-    assert [note.split(" tokens")[0] for note in small] == [
-        *('"a": about 125,000', '"b": about 147,000', '"c": about 147,001', '"d": about 150,000')
-    ]
-    assert last.startswith("the upper ends of these batches are above 147,000 tokens")
-    assert last.endswith(": 3, 4")
-
-
-@pytest.mark.requirement("P3")
 def test_the_picture_is_a_mermaid_flowchart() -> None:
     flow = _made(_sized("a", title='Fix "it" <now>'), _sized("b"))
     assert draw_mermaid(flow) == (

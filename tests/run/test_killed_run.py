@@ -129,19 +129,6 @@ def test_a_run_that_is_to_ignore_the_end_of_its_terminal_goes_on(theatre: Theatr
     assert theatre.tasks == ["cart", "price", "docs"]
 
 
-@pytest.mark.requirement("P5", "X6")
-def test_a_run_nobody_listens_to_any_more_goes_on(theatre: Theatre) -> None:
-    theatre.play(cart=["meet"])
-    with theatre.start() as run:
-        theatre.here()
-        for stream in (run.stdout, run.stderr):
-            assert stream is not None
-            stream.close()
-        theatre.let_go()
-        assert run.wait(timeout=PATIENCE_SECONDS) == 0
-    assert theatre.tasks == ["cart", "price", "docs"]
-
-
 @pytest.mark.requirement("P5")
 def test_one_plan_has_one_conductor(theatre: Theatre) -> None:
     theatre.play(cart=["meet"])

@@ -59,16 +59,6 @@ def test_that_the_api_does_not_answer_is_said_at_once_and_once_until_it_does(
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("P5", "U3")
-def test_sessions_side_by_side_say_which_is_which(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] [P] Cart\n- [ ] [P] Price\n")
-    said = theatre.run("--max-parallel", "2").stderr
-    begun = dict(re.findall(r"^  ([0-9a-f]{8}) (\w+): begun$", said, re.M))
-    kept = re.findall(r"^  ([0-9a-f]{8}) checkpoint", said, re.M)
-    assert sorted(begun.values()) == ["Cart", "Price"] and sorted(kept) == sorted(begun)
-
-
 def _all(fd: int) -> str:
     data = b""
     try:

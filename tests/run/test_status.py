@@ -67,32 +67,3 @@ def test_what_a_run_has_done_is_not_planned_again(theatre: Theatre) -> None:
     said = _planned(theatre)
     assert "nothing left to do: 3 tasks done" in said.stdout
     assert "3 tasks done by a run" in said.stderr and "next:" not in said.stderr
-
-
-@pytest.mark.slow
-def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
-    theatre.play(price=["exit", "exit"])
-    theatre.run()
-    assert _states(theatre) == ["done", "failed", "left"]
-    said = theatre.run("--status").stdout
-    assert "exit 3: the disk is on fire" in said
-    assert "not running; run `holdfast run` again to resume" in said
-    tries = [one for one in _status(theatre)["sessions"] if one["tasks"] == ["price"]]
-    assert [one["result"] for one in tries] == ["failed", "failed"]
-
-
-@pytest.mark.slow
-def test_a_task_that_waits_for_a_person_is_shown_as_waiting_until_it_has_an_answer(
-    theatre: Theatre,
-) -> None:
-    plan = "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
-    theatre.plan.write_text(plan)
-    theatre.play(one=["report:two=waiting=Lena: approve it;three=left-out="])
-    theatre.run()
-    assert _states(theatre) == ["done", "waiting", "left"]
-    head, _, two, three = theatre.run("--status").stdout.splitlines()
-    assert "waiting; write the answer below the task in the plan, then run `holdfast run`" in head
-    assert two.endswith("): Lena: approve it") and "Lena" not in three
-    theatre.plan.write_text(plan.replace("Two", "Two\n  Lena: yes, in blue."))
-    assert _states(theatre) == ["done", "left", "left"]
-    assert "run `holdfast run` again to resume" in theatre.run("--status").stdout

@@ -63,15 +63,12 @@ def test_the_line_that_undoes_a_change_undoes_it(before: str) -> None:
     ("name", "value", "reason"),
     [
         ("zone_orange", "many", "zone_orange = 'many' is not valid (0 to 1)"),
-        ("zone_orange", "1.5", "is not valid (0 to 1)"),
         (
             "zone_orange",
             "0.2",
             "zone_yellow, zone_orange, zone_red must each be at least the one before",
         ),
         ("preset", "bold", "one of default, conservative, aggressive"),
-        ("topics", "no topic!", "is not valid"),
-        ("zone_purple", "1", "there is no setting zone_purple"),
         ("zone_orang", "1", "there is no setting zone_orang; did you mean zone_orange?"),
     ],
 )
@@ -82,14 +79,6 @@ def test_an_invalid_value_is_refused_and_nothing_is_written(
     assert found.exit_code != 0
     assert reason in f"{found.stderr}{found.exception}"
     assert not load.user_file().exists()
-
-
-@pytest.mark.requirement("U3")
-def test_a_value_that_was_out_of_order_before_can_be_put_right() -> None:
-    _file("zone_yellow = 0.9\n")
-    assert _run("set", "zone_orange", "0.8").exit_code != 0
-    assert _run("set", "zone_yellow", "0.6").exit_code == 0
-    assert load.load().values["zone_yellow"] == 0.6
 
 
 @pytest.mark.requirement("U3", "X7")
@@ -121,13 +110,6 @@ def test_a_file_that_no_line_editor_understands_is_left_alone(text: str) -> None
     assert path.read_text() == text
 
 
-@pytest.mark.requirement("U3")
-def test_removing_what_is_not_set_changes_nothing() -> None:
-    found = _run("unset", "preset")
-    assert (found.exit_code, load.user_file().exists()) == (0, False)
-    assert "does not set preset" in found.stdout
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_every_default_can_be_set_by_its_own_words() -> None:
@@ -135,9 +117,3 @@ def test_every_default_can_be_set_by_its_own_words() -> None:
         found = _run("set", setting.name, str(setting.default))
         assert found.exit_code == 0, found.output
     assert load.load(environ={}).values == {one.name: one.default for one in TABLE}
-
-
-@pytest.mark.requirement("U3")
-@pytest.mark.parametrize("words", [("--json", "zone_red"), ("zone_red", "--json")])
-def test_options_may_stand_on_either_side_of_the_name(words: tuple[str, ...]) -> None:
-    assert '"zone_red"' in _run(*words).stdout

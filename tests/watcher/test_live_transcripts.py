@@ -96,11 +96,6 @@ def test_a_clock_that_jumps_loses_no_session(
 
 
 @pytest.mark.requirement("A5")
-def test_no_projects_folder_is_no_trouble(tmp_path: Path) -> None:
-    assert LiveTranscripts(str(tmp_path / "none")).look(1) == []
-
-
-@pytest.mark.requirement("A5")
 def test_a_transcript_elsewhere_is_watched_once_its_hooks_reported(
     watch: Watch, machine: Machine, tmp_path: Path
 ) -> None:

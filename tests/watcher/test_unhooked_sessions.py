@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import Any
 
@@ -12,7 +11,6 @@ from click.testing import CliRunner
 
 from holdfast.cli.status import status
 from holdfast.cli.status import watch as watch_command
-from holdfast.hub.ingest import background
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import readings
@@ -63,20 +61,6 @@ def test_it_is_told_to_the_store_and_followed(watch: Watch, today: Machine, stor
 
 
 @pytest.mark.requirement("A5")
-def test_whoever_takes_in_what_hooks_leave_notices(
-    watch: Watch, today: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "READ_AFTER_SECONDS", (0.0,))
-    path, look = today.session("s1"), background.Spools()
-    assert not look.moved()
-    looked(watch, today, 5)
-    assert (look.moved(), look.moved()) == (["s1"], [])
-    today.answer(path, FULL)
-    looked(watch, today, 5)
-    assert (look.moved(), look.moved()) == (["s1"], [])
-
-
-@pytest.mark.requirement("A5")
 def test_one_that_fell_silent_is_no_longer_live(watch: Watch, today: Machine) -> None:
     today.session("s1")
     looked(watch, today)
@@ -94,12 +78,3 @@ def test_what_a_hook_noted_is_left_to_hooks(watch: Watch, today: Machine) -> Non
     before = states.load(places.window("s1")).as_dict()
     looked(watch, today)
     assert states.load(places.window("s1")).as_dict() == before
-
-
-@pytest.mark.requirement("A5")
-def test_one_dated_in_the_future_falls_silent_as_others_do(watch: Watch, today: Machine) -> None:
-    path = today.session("s1")
-    ahead = (today.now_ms + 365 * 86_400_000) * 1_000_000
-    os.utime(path, ns=(ahead, ahead))
-    looked(watch, today)
-    assert states.load(places.window("s1")).watched_ms == today.now_ms

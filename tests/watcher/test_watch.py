@@ -48,36 +48,6 @@ def test_a_window_over_60_percent_gets_a_verified_checkpoint_once(
     assert states.load(places.window("s1")).checkpoint_trigger == "watcher"
 
 
-@pytest.mark.requirement("A5", "U3")
-def test_a_recording_that_a_command_saved_is_not_watched(
-    watch: Watch, machine: Machine, tmp_path: Path
-) -> None:
-    path = tmp_path / "demo.jsonl"
-    path.touch()
-    machine.answer(path, FULL)
-    with lock_state(places.window("752b636e")) as state:  # as `checkpoint --demo` of 0.1 left it
-        state.session_id, state.transcript = "752b636e", str(path)
-    assert looked(watch, machine) == []
-    assert [one.was_live for _, one in states.all_windows()] == [False]
-
-
-@pytest.mark.requirement("A5")
-def test_just_under_the_mark_nothing_is_done(watch: Watch, machine: Machine) -> None:
-    machine.session("s1", int(EDGE * 0.60) - 100)
-    looked(watch, machine)
-    assert kept() == []
-
-
-@pytest.mark.requirement("A5")
-def test_the_mark_is_a_setting_and_so_is_the_reason(
-    watch: Watch, machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_WATCH_AT", "0.25")
-    machine.session("s1")
-    looked(watch, machine)
-    assert _posted(store) == [("s1", "context_25_percent")]
-
-
 @pytest.mark.requirement("A5")
 def test_after_a_compaction_the_next_crossing_is_saved_again(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
@@ -150,19 +120,6 @@ def test_agents_of_one_project_are_saved_one_after_the_other_the_fullest_first(
     assert len(kept()) == 2
 
 
-@pytest.mark.requirement("A5")
-def test_those_that_wait_have_their_turn(
-    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_WATCH_APART_SECONDS", "0")
-    for n in range(3):
-        machine.session(f"s{n}", FULL + n * 1_000)
-    looked(watch, machine)
-    while watch.next_s() is not None:
-        watch.save(machine.after(1))
-    assert sorted(kept()) == [f"s{n} watcher" for n in range(3)]
-
-
 @pytest.mark.requirement("A5", "G6")
 def test_half_an_hour_of_work_without_a_checkpoint_gets_one(
     watch: Watch, machine: Machine, store: Store
@@ -173,15 +130,6 @@ def test_half_an_hour_of_work_without_a_checkpoint_gets_one(
         looked(watch, machine, 120)
     assert kept() == ["s1 watcher"]
     assert _posted(store) == [("s1", "active_30_minutes")]
-
-
-@pytest.mark.requirement("A5", "G6")
-def test_pauses_are_not_work(watch: Watch, machine: Machine) -> None:
-    path = machine.session("s1")
-    for n in range(8):
-        machine.answer(path, 50_000 + n)
-        looked(watch, machine, 600)
-    assert kept() == []
 
 
 @pytest.mark.requirement("A5", "X6")
@@ -213,20 +161,6 @@ def test_without_a_board_checkpoints_are_kept_all_the_same(machine: Machine) -> 
     looked(watch, machine)
     assert kept() == ["s1 watcher"]
     assert _logged("ERROR watcher the board") == 1
-
-
-@pytest.mark.requirement("A5")
-def test_that_a_hook_was_heard_of_is_not_the_watchers_to_say(
-    watch: Watch, machine: Machine
-) -> None:
-    path = machine.session("s1", FULL)
-    with lock_state(places.window("s1")) as state:
-        state.session_id, state.transcript = "s1", str(path)
-        state.project = str(machine.places / "p")
-        state.at_ms = state.started_ms = machine.now_ms - 5_000
-    looked(watch, machine)
-    assert states.load(places.window("s1")).at_ms == machine.now_ms - 35_000
-    assert kept() == ["s1 watcher"]
 
 
 def _known(machine: Machine, name: str) -> str:
@@ -278,18 +212,6 @@ def test_a_name_that_is_no_text_keeps_no_other_waiting(
     again = Watch(lambda: store)
     looked(again, machine, 1)
     assert ("s2", "context_60_percent") in _posted(store), "the next watcher, too"
-
-
-@pytest.mark.requirement("A5", "X4", "X6")
-def test_a_name_the_board_refuses_keeps_nobody_else_from_being_told(
-    watch: Watch, machine: Machine, store: Store
-) -> None:
-    machine.session("ghp_" + "a1B2" * 9, FULL, project="odd")
-    looked(watch, machine)
-    machine.session("s2", FULL)
-    looked(watch, machine)
-    assert _posted(store) == [("s2", "context_60_percent")]
-    assert _logged("must not hold a secret") == 1
 
 
 @pytest.mark.requirement("A5", "G6")
