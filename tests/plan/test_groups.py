@@ -154,21 +154,3 @@ def test_nothing_outside_the_project_is_read(tmp_path: Path) -> None:
     odd += ["x" * 5000, "/".join("y" * 300 for _ in range(40)), "\udcff"]
     assert read_sources(root, odd) == dict.fromkeys(odd, b"")
     assert ProjectFiles(root).resolve("../secret.py") is None
-
-
-@pytest.mark.requirement("P2")
-@pytest.mark.parametrize(
-    ("source", "test"),
-    [
-        ("src/shop/cart.py", "tests/shop/test_cart.py"),
-        ("src/shop/cart.py", "tests/test_cart_totals.py"),
-        ("web/cart.ts", "web/__tests__/cart.test.ts"),
-        ("pkg/cart.go", "pkg/cart_test.go"),
-        ("app/Cart.java", "test/CartTest.java"),
-    ],
-)
-def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, test: str) -> None:
-    others = [f"src/other/{n}.py" for n in range(6)]
-    found = group_files(tmp_path, [test, *others, source, "tests/zz.py"], 3)
-    [mine] = [one for one in found.groups if source in one]
-    assert test in mine and "source and test" in found.why

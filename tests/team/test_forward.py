@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.files.lock import hold_in_home
+from holdfast.files.lock import hold_file
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
 from holdfast.hub.team import forward as sending
 from holdfast.hub.team.connection import NoServer, TeamServer
 from holdfast.hub.team.forward import forward
+from holdfast.wire import places
 from tests.api.live import TOKEN
 from tests.team.fakes import Source, arrived
 from tests.team.strangers import answering
@@ -110,7 +111,7 @@ def test_time_that_runs_out_goes_on_where_it_ended(
 
 
 def test_one_process_sends_at_a_time(server: TeamServer) -> None:
-    with hold_in_home("forward.lock", 0) as is_alone:
+    with hold_file(f"{places.home()}/forward.lock", 0) as is_alone:
         assert is_alone
         assert forward(server, _source(a=1)).words == "another process is sending"
 

@@ -6,7 +6,7 @@ their window; `status`, run elsewhere, uses the saved ones.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.client import agents, settings_files
@@ -22,7 +22,6 @@ MIN_WINDOW, MAX_WINDOW = 100_000, 1_000_000  # the client's own bounds for a con
 MAX_MODELS = 50
 WINDOW_VARIABLE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 MAX_AGENT_FILES = 500
-AGENT_HEAD_BYTES = 1 << 16
 
 
 class LimitSettings(NamedTuple):  # a dataclass costs 20 ms to import, and a compaction waits
@@ -79,11 +78,8 @@ def from_json(value: object) -> LimitSettings:
 
 
 KINDS: dict[str, type] = {
-    "large_windows_off": bool,
-    "compaction_off": bool,
-    "model": str,
-    "window_source": str,
-    "off_source": str,
+    **dict.fromkeys(("large_windows_off", "compaction_off"), bool),
+    **dict.fromkeys(("model", "window_source", "off_source"), str),
 }
 
 
@@ -112,20 +108,13 @@ def read(
     model = _find_option(command_line, "--model")[:MAX_MODEL_CHARS] or found.model
     found = found._replace(model=model if model.endswith("[1m]") else "")
     if agent_type:
-        # seldom needed, and a compaction waits
-
-        ceiling = find_agent_window(agent_type, project, environ)
-        found = found._replace(agent_window=ceiling)
+        found = found._replace(agent_window=find_agent_window(agent_type, project, environ))
     return found
 
 
 def project_of(transcript: "Path") -> str:
     """The folder a session works in, from the first lines of its transcript."""
-    try:
-        head = places.read_small(str(transcript), HEAD_BYTES)
-    except ValueError:
-        return ""
-    for raw in head.split(b"\n"):
+    for raw in places.read_small(str(transcript), HEAD_BYTES).split(b"\n"):
         line = scan.parse_object(raw)
         cwd = scan.text_of(line, "cwd") or _cwd_of_others(line)
         if cwd and "\0" not in cwd:
@@ -272,33 +261,24 @@ def find_agent_window(agent_type: str, project: str, environ: Mapping[str, str])
     Claude Code 2.1.325 reads Markdown files under `agents`, the project's before the user's. Agents
     of plugins and of `--agents` are not found here.
     """
-    for path in _list_agent_files(project, environ):
+    for path in islice(_list_agent_files(project, environ), MAX_AGENT_FILES):
         front = _read_front_matter(path)
         if front.get("name") == agent_type:
-            return _parse_agent_window(front.get("autoCompactWindow", ""))
+            text = front.get("autoCompactWindow", "")
+            return _parse_window(int(text)) if text.isdecimal() and len(text) < 9 else None
     return None
 
 
 def _list_agent_files(project: str, environ: Mapping[str, str]) -> Iterator[str]:
-    config = settings_files.config_folder(environ)
-    left = MAX_AGENT_FILES
-    for folder in (f"{project}/.claude" if project else "", config):
-        if not folder:
-            continue
+    folders = (f"{project}/.claude" if project else "", settings_files.config_folder(environ))
+    for folder in filter(None, folders):
         for inside, _, names in os.walk(f"{folder}/agents"):
-            for name in sorted(names):
-                if name.endswith(".md") and left > 0:
-                    left -= 1
-                    yield f"{inside}/{name}"
+            yield from (f"{inside}/{name}" for name in sorted(names) if name.endswith(".md"))
 
 
 def _read_front_matter(path: str) -> dict[str, str]:
     """The plain `key: value` lines of a front matter, which is enough for a name and a number."""
-    try:
-        head = places.read_small(path, AGENT_HEAD_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return {}
-    lines = head.splitlines()
+    lines = places.read_small(path, HEAD_BYTES).decode("utf-8", "replace").splitlines()
     if not lines or lines[0].strip() != "---":
         return {}
     found: dict[str, str] = {}
@@ -309,8 +289,3 @@ def _read_front_matter(path: str) -> dict[str, str]:
         if colon and key == key.strip():
             found[key] = value.strip().strip("\"'")
     return {}
-
-
-def _parse_agent_window(text: str) -> int | None:
-    good = text.isdecimal() and len(text) < 9 and MIN_WINDOW <= int(text) <= MAX_WINDOW
-    return int(text) if good else None

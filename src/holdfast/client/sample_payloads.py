@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-EVENTS = (
-    "SessionStart",
-    "UserPromptSubmit",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "SubagentStart",
-    "SubagentStop",
-    "Stop",
-    "PreCompact",
-    "PostCompact",
-    "SessionEnd",
-)
 CALL = "toolu_sample"
 _TOOL = {
     "tool_name": "Bash",
@@ -39,6 +27,7 @@ _OWN: dict[str, dict[str, Any]] = {
     "PostCompact": {"trigger": "auto", "compact_summary": "<summary>\nWork went on.\n</summary>"},
     "SessionEnd": {"reason": "other"},
 }
+EVENTS = tuple(_OWN)
 
 
 def make_payload(event: str, *, session_id: str, transcript: str, cwd: str) -> dict[str, Any]:
@@ -53,15 +42,21 @@ def make_payload(event: str, *, session_id: str, transcript: str, cwd: str) -> d
     return common | _OWN[event]
 
 
-def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[str, Any]:
-    """A transcript line of an answer with this token count and a tool call."""
+def _line(kind: str, number: int) -> dict[str, Any]:
     return {
         "parentUuid": None,
         "isSidechain": False,
-        "type": "assistant",
-        "uuid": "00000000-0000-4000-8000-000000000001",
+        "type": kind,
+        "uuid": f"00000000-0000-4000-8000-{number:012}",
         "timestamp": "2026-01-01T00:00:00.000Z",
         "version": "2.1.325",
+    }
+
+
+def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[str, Any]:
+    """A transcript line of an answer with this token count and a tool call."""
+    return {
+        **_line("assistant", 1),
         "message": {
             "id": f"msg_{used_tokens}",
             "type": "message",
@@ -82,12 +77,7 @@ def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[s
 def prompt_line(text: str) -> dict[str, Any]:
     """A transcript line of the user's own words."""
     return {
-        "parentUuid": None,
-        "isSidechain": False,
-        "type": "user",
-        "uuid": "00000000-0000-4000-8000-000000000002",
-        "timestamp": "2026-01-01T00:00:00.000Z",
-        "version": "2.1.325",
+        **_line("user", 2),
         "promptSource": "typed",
         "message": {"role": "user", "content": text},
     }
@@ -96,13 +86,8 @@ def prompt_line(text: str) -> dict[str, Any]:
 def compacted_lines() -> list[dict[str, Any]]:
     """The transcript lines that a compaction adds: its boundary and a summary."""
     boundary = {
-        "parentUuid": None,
-        "isSidechain": False,
-        "type": "system",
+        **_line("system", 3),
         "subtype": "compact_boundary",
-        "uuid": "00000000-0000-4000-8000-000000000003",
-        "timestamp": "2026-01-01T00:01:00.000Z",
-        "version": "2.1.325",
         "compactMetadata": {"trigger": "auto", "preTokens": 167_500, "postTokens": 4_000},
     }
     summary = prompt_line("This session is being continued: work went on.")

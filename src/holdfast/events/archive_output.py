@@ -24,31 +24,20 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     tool = scan.text_of(payload, "tool_name")
     response = payload.get("tool_response")
     text = hook_outputs.read_text(tool, response)
-    if len(text) <= limit or _wants_all(payload):
+    asked = scan.text_of(payload.get("tool_input"), "command")
+    if len(text) <= limit or EXPANDING in asked:
         return ""
     clean, output_id = redact(text), outputs.new_id()
-    try:
-        outputs.keep(output_id, clean, _describe_call(payload, tool, now_ms))
+    session_id = scan.text_of(payload, "session_id")[:200]
+    try:  # without the tool's input: a command line may hold a secret
+        outputs.keep(
+            output_id, clean, {"tool": tool[:200], "session_id": session_id, "at_ms": now_ms}
+        )
     except NotStored as error:  # then the model gets all of it
         log.add("WARN", "archive", str(error))
         return ""
-    _tidy(now_ms)
-    shown = hook_outputs.put_text(tool, response, preview(clean, output_id))
-    return hook_outputs.replace_output(shown)
-
-
-def _wants_all(payload: dict[str, Any]) -> bool:
-    asked = payload.get("tool_input")
-    return isinstance(asked, dict) and EXPANDING in scan.text_of(asked, "command")
-
-
-def _describe_call(payload: dict[str, Any], tool: str, now_ms: int) -> dict[str, Any]:
-    """Without the tool's input: a command line may hold a secret."""
-    session_id = scan.text_of(payload, "session_id")
-    return {"tool": tool[:200], "session_id": session_id[:200], "at_ms": now_ms}
-
-
-def _tidy(now_ms: int) -> None:
     settings = settings_load.load()
     room = settings.whole("archive_megabytes") << 20
     outputs.prune(settings.whole("archive_days"), room, now_ms / 1000)
+    shown = hook_outputs.put_text(tool, response, preview(clean, output_id))
+    return hook_outputs.replace_output(shown)

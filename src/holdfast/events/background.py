@@ -45,7 +45,7 @@ def send_to_team() -> None:
 
 def start_copying(settings: Settings) -> None:
     """Start a process that copies transcripts, if they are archived."""
-    if not _are_archived(settings):
+    if settings.word("archive_transcripts") != "on":
         return
     from holdfast.hook import notify_team
 
@@ -60,15 +60,11 @@ def is_copy_due(now_ms: int) -> bool:
     return abs(now_ms - places.modified_ms(f"{places.home()}/transcripts/saved.json")) > DAY_MS
 
 
-def _are_archived(settings: Settings) -> bool:
-    return settings.word("archive_transcripts") == "on"
-
-
 def copy_transcripts() -> None:
     gc.enable()  # hooks turn it off; this process may read gigabytes
     signal.alarm(2 * COPY_SECONDS)  # whatever happens
     settings = settings_load.load()
-    if not _are_archived(settings):
+    if settings.word("archive_transcripts") != "on":
         return
     os.nice(LOWER)
     time.sleep(LATE_SECONDS)
@@ -97,7 +93,7 @@ def transcripts_state(project: str) -> dict[str, Any]:
         "client_days": period.days,
         "client_days_from": period.file or None,
         "client_slip": period.error or None,
-        "archived": _are_archived(settings),
+        "archived": settings.word("archive_transcripts") == "on",
         "archived_sessions": len(sessions),
         "archived_bytes": sum(session.bytes for session in sessions),
         "most_bytes": most_bytes(settings),

@@ -41,12 +41,7 @@ def tell(moment: Moment) -> str:
         record = _read(state, moment)
         _ask_git(state, moment, record)
         kept = take_checkpoint.take(
-            state,
-            moment.folder,
-            trigger,
-            moment.now_ms,
-            record=record,
-            used_tokens=moment.line.used,
+            state, moment.folder, trigger, moment.now_ms, record, moment.line.used
         )
         _note_rapid_refill(state, record, trigger)
         make_mark.rouse(moment.folder, state)
@@ -94,9 +89,9 @@ def _fill(moment: Moment) -> str:
 def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> None:
     """Keep an alarm for the new window if this one filled again at once. There is none for a second
     such compaction in a row, or for one that the user asked for."""
-    if record is None or not record.compactions or record.since_summary > FEW_STEPS:
+    if record is None or not record.compactions or trigger == "manual":
         return
-    if trigger == "manual":
+    if record.since_summary > FEW_STEPS:
         return
     number = record.compactions + 1
     told_before, state.crowded_at = state.crowded_at == record.compactions, number

@@ -12,6 +12,7 @@ from holdfast.wire import scan
 from holdfast.wire.log import inert
 
 MOST_NAME, MOST_PATH = 200, 4096
+TIMES = ("checkpoint_ms", "monitor_ms", "rolled_ms", "compacting_ms", "started_ms", "switches_ms")
 MOST_DISORDER_MS = 60_000  # an end that is farther ahead was recorded by a clock that was
 
 
@@ -42,12 +43,8 @@ def record(state: State, moment: Moment) -> None:
 
 def _correct_times(state: State, now_ms: int) -> None:
     """Correct times in the future, which come from before the clock was set back."""
-    state.checkpoint_ms = min(state.checkpoint_ms, now_ms)
-    state.monitor_ms = min(state.monitor_ms, now_ms)
-    state.rolled_ms = min(state.rolled_ms, now_ms)
-    state.compacting_ms = min(state.compacting_ms, now_ms)
-    state.started_ms = min(state.started_ms, now_ms)
-    state.switches_ms = min(state.switches_ms, now_ms)
+    for name in TIMES:
+        setattr(state, name, min(getattr(state, name), now_ms))
 
 
 def _name(payload: dict[str, Any], key: str) -> str:

@@ -29,14 +29,11 @@ def tell(moment: Moment) -> str:
         settings = settings_load.load(state.project)
         view.remember(state, view.of_moment(moment, state, settings))
         state.ended_ms = moment.now_ms
-        worked = moment.tail.basis != "none"  # a session without one answer has nothing to keep
-        kept = (
-            take_checkpoint.take(
+        kept = None
+        if moment.tail.basis != "none":  # a session without one answer has nothing to keep
+            kept = take_checkpoint.take(
                 state, moment.folder, "session-end", moment.now_ms, is_late=moment.is_late
             )
-            if worked
-            else None
-        )
     reason = scan.text_of(moment.payload, "reason") or "unknown"
     saved = f", checkpoint {kept.id}" if kept else ""
     log.add("INFO", record_session.log_name(state), f"session ended ({reason}){saved}")

@@ -13,13 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.checkpoint import added
-from holdfast.checkpoint.checkpoint_file import (
-    CheckpointNotSaved,
-    Document,
-    clean_document,
-    with_snapshot,
-)
+from holdfast.checkpoint import added, checkpoint_file
+from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, Document
 from holdfast.checkpoint.room import ROOM_CHARS, first, size
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
@@ -56,14 +51,13 @@ def take(
     folder: str,
     trigger: str,
     now_ms: int,
-    also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
     used_tokens: int = 0,
     is_late: Callable[[], bool] | None = None,
 ) -> SavedCheckpoint | None:
     """As `save`, but where it cannot be saved, that is logged and None is returned."""
     try:
-        kept = save(state, folder, trigger, now_ms, also, record, used_tokens, is_late)
+        kept = save(state, folder, trigger, now_ms, record, used_tokens, is_late)
     except CheckpointNotSaved as error:
         log.add("ERROR", state.session_id[:8], str(error))
         return None
@@ -84,11 +78,11 @@ def save(
     folder: str,
     trigger: str,
     now_ms: int,
-    also: Mapping[str, list[str]] | None = None,
     record: Record | None = None,
     used_tokens: int = 0,
     is_late: Callable[[], bool] | None = None,
     given: Added | None = None,
+    also: Mapping[str, list[str]] | None = None,
 ) -> SavedCheckpoint:
     """Take a verified checkpoint of this window; CheckpointNotSaved if no place accepts it. `also`
     are sections that only the caller knows, `record` the session's if the caller has read it,
@@ -101,21 +95,20 @@ def save(
     }
     room = ROOM_CHARS - len(state.project) - sum(map(size, more.values()))
     sections, snapshot, is_complete = _content(state, folder, record, is_late, given, room)
-    sections = {**sections, **more}
     document = Document(
         created=datetime.fromtimestamp(now_ms / 1000, UTC),
         trigger=trigger,
         project=state.project or state.cwd or folder,
         session_id=state.session_id,
         agent_id=state.agent_id,
-        sections=sections,
+        sections={**sections, **more},
         snapshot={**snapshot, **held},
         is_complete=is_complete,
     )
-    document = clean_document(document)
+    document = checkpoint_file.clean_document(document)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
     work = add_work(document.snapshot, state, folder, now_ms)
-    document = with_snapshot(document, {**work, **_fill(used_tokens, state)})
+    document = checkpoint_file.with_snapshot(document, {**work, **_fill(used_tokens, state)})
     try:
         kept = keep(document)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from holdfast.brief import work_items
@@ -81,8 +81,8 @@ def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
     seen = view.of_transcript(state, settings, now_ms, folder)
     parts, frame = _parts(brief, known, max_tokens)
     ahead = health.describe(seen, state, settings.share("watch_at"))
+    forecast = [field.name for field in fields(BudgetStatus) if field.name in ahead]
     return BudgetStatus(
-        session_id=state.session_id,
         role=brief.role,
         max_tokens=max_tokens,
         spent_tokens=tokens_of(units(brief.text)),
@@ -91,14 +91,7 @@ def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
         parts=tuple(parts),
         pins=known.pins,
         evicted=tuple(sorted(known.evicted)),
-        used_ratio=ahead["used_ratio"],
-        estimated=ahead["estimated"],
-        ops_left=ahead["ops_left"],
-        ops_left_low=ahead["ops_left_low"],
-        ops_left_high=ahead["ops_left_high"],
-        pace_ms=ahead["pace_ms"],
-        minutes_left=ahead["minutes_left"],
-        forecast_basis=ahead["forecast_basis"],
+        **{name: ahead[name] for name in forecast},  # and the session
     )
 
 

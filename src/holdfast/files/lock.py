@@ -44,16 +44,9 @@ def hold_file(path: str, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
         os.close(fd)
 
 
-@contextmanager
-def hold_in_home(name: str, patience: float) -> Iterator[bool]:
-    """Hold a lock in HOLDFAST_HOME for the block: one process of this machine at a time."""
-    with hold_file(os.path.join(places.home(), name), patience) as is_ours:  # noqa: PTH118
-        yield is_ours
-
-
 def open_file(path: str) -> int:
     """Open a lock file without waiting, and make its folder. OSError unless it is a plain file."""
-    places.make_folder(os.path.dirname(path))  # noqa: PTH120
+    places.make_folder(path.rpartition("/")[0])
     fd = os.open(path, _FLAGS, 0o600)
     if not places.is_regular(fd):
         os.close(fd)

@@ -1,8 +1,7 @@
 """Files that belong together, in groups of a limited size.
 
-The strongest ties come first: a source and its test (`cart.py` and `test_cart.py`), then imports,
-changes made together in git, and a common folder. Groups that are still small then join in the
-order of their paths.
+The strongest ties come first: imports, then changes made together in git, and a common folder.
+Groups that are still small then join in the order of their paths.
 
 Imports of Python, JavaScript and TypeScript are read line by line. A line in a text or a comment
 may look like one; it then ties two files that exist, no more.
@@ -14,28 +13,21 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise, takewhile
+from itertools import combinations, pairwise
 from pathlib import Path, PurePosixPath
-from posixpath import basename, dirname, join, normpath
+from posixpath import dirname, join, normpath
 
 from holdfast.files.git import LOG_SAFE, run_git
 from holdfast.plan.project_files import GIT_SECONDS, read_sources
 
 PYTHON = (".py", ".pyi")
 SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
-TEST_TIE, IMPORT_TIE = 4.0, 2.0  # stronger than any history: 1.0 is "always changed together"
-TESTS, IMPORTS, CHANGES, FOLDER = "source and test", "imports", "changes in git", "folder"
+IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
+IMPORTS, CHANGES, FOLDER = "imports", "changes in git", "folder"
 MOST_COMMITS = 400
 MOST_FILES = 500  # that git is asked about in one go
 WIDE = 30  # a commit of more files tells nothing about two of them
 LEAST_TIMES = 2
-# The naming of pytest, Go, Jest, Vitest, RSpec, JUnit, XCTest and similar tools.
-_TEST = (
-    re.compile(r"test_(?P<of>.+)\.\w+"),
-    re.compile(r"(?P<of>.+)_(?:test|spec)\.\w+"),
-    re.compile(r"(?P<of>.+)\.(?:test|spec)\.\w+"),
-    re.compile(r"(?P<of>.+?)(?:Tests?|Spec)\.\w+"),
-)
 _IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
 _FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE)
 _MODULE = re.compile(r"(?:\bfrom|\bimport|\brequire)[ \t]*\(?[ \t]*['\"]([^'\"\n]+)['\"]")
@@ -57,7 +49,7 @@ def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
     used = Counter(why for pair, why in find_ties(root, files) if joined.join(*pair))
     for limit in (-(-len(files) // count), max(1, most)):
         joined.fill_up(limit)
-    whys = [why for why in (TESTS, IMPORTS, CHANGES, FOLDER) if used[why]]
+    whys = [why for why in (IMPORTS, CHANGES, FOLDER) if used[why]]
     words = " and ".join(filter(None, (", ".join(whys[:-1]), *whys[-1:])))
     return FileGroups(joined.groups(), words or "their paths")
 
@@ -69,8 +61,6 @@ def find_ties(root: Path, files: Sequence[str]) -> list[tuple[Pair, str]]:
     sources = read_sources(root, [file for file in files if file.endswith((*PYTHON, *SCRIPTS))])
     for left, right in find_imports(sources):
         ties[min(left, right), max(left, right)][IMPORTS] = IMPORT_TIE
-    for left, right in _find_tests(files):
-        ties[min(left, right), max(left, right)][TESTS] = TEST_TIE
     for pair, share in find_changed_together(root, files).items():
         ties[pair][CHANGES] = share
     ordered = sorted(ties.items(), key=lambda tie: (-sum(tie[1].values()), tie[0]))
@@ -110,36 +100,6 @@ class _JoinedFiles:
     def groups(self) -> tuple[Group, ...]:
         distinct = {id(group): group for group in self._group.values()}.values()
         return tuple(sorted(tuple(sorted(group)) for group in distinct))
-
-
-def _find_tests(files: Sequence[str]) -> Iterator[Pair]:
-    """(source, test), each test once, with the nearest source of that name."""
-    by_stem: defaultdict[str, list[str]] = defaultdict(list)
-    tests: dict[str, str] = {}
-    for file in files:
-        matches = (pattern.fullmatch(basename(file)) for pattern in _TEST)
-        if match := next(filter(None, matches), None):
-            tests[file] = match["of"]
-        else:
-            by_stem[basename(file).partition(".")[0]].append(file)
-    for test, of in tests.items():
-        sources = next((by_stem[name] for name in _shorter(of) if name in by_stem), [])
-        if sources:
-            yield max(sources, key=lambda source: (_shared_folders(source, test), source)), test
-
-
-def _shorter(of: str) -> Iterator[str]:
-    """Names to try: a test `cart_totals` may test `cart_totals`, else `cart`."""
-    parts = re.split(r"([_-])", of)
-    for end in range(len(parts), 0, -2):
-        yield "".join(parts[:end])
-
-
-def _shared_folders(source: str, test: str) -> int:
-    """How many folders both paths share, from the right: `src/shop/cart.py`,
-    `tests/shop/test_cart.py`."""
-    both = zip(reversed(source.split("/")[:-1]), reversed(test.split("/")[:-1]), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
 
 
 def find_imports(sources: Mapping[str, bytes]) -> Iterator[Pair]:

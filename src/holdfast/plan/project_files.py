@@ -16,18 +16,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from posixpath import (  # they take any name, unlike Path
-    exists,
-    getsize,
-    isdir,
-    isfile,
-    islink,
-    join,
-    normpath,
-    realpath,
-    relpath,
-    split,
-)
+from posixpath import exists, getsize, isdir, isfile, islink, join, normpath, realpath, relpath
 
 from holdfast.client.instructions import match_parts
 from holdfast.files.git import run_git
@@ -63,9 +52,9 @@ class ProjectFiles:
         return path if path == self._root or path.startswith(top) else None
 
     def _resolve(self, path: str) -> str:
-        folder, name = split(path)
+        folder, _, name = path.rpartition("/")
         if folder not in self._folders:
-            self._folders[folder] = realpath(folder)
+            self._folders[folder] = realpath(folder or "/")
         below = join(self._folders[folder], name)
         return realpath(below) if name in ("", ".", "..") or islink(below) else below
 
@@ -131,9 +120,10 @@ class FilePattern:
         self._last = "*" if self._parts[-1] == "**" else self._parts[-1]
 
     def fits(self, name: str) -> bool:
-        if not name.startswith(self._folder) or not fnmatchcase(split(name)[1], self._last):
+        parts = name.split("/")
+        if not name.startswith(self._folder) or not fnmatchcase(parts[-1], self._last):
             return False  # most names of a large project
-        return match_parts(self._parts, name.split("/"))
+        return match_parts(self._parts, parts)
 
 
 def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:

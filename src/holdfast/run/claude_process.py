@@ -3,7 +3,6 @@ child process that cannot outlive us: it lives while we hold its pipe."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -19,7 +18,7 @@ from tempfile import TemporaryFile
 import msgspec
 
 from holdfast.run import supervisor
-from holdfast.run.report import SCHEMA_SINCE, SessionEnd, build_schema, decode_end, quote
+from holdfast.run.report import SCHEMA_SINCE, SessionEnd, decode_end, quote
 from holdfast.run.supervisor import CONDUCTED, NOTE_BYTES, end_session
 from holdfast.transcript.blocks import Usage
 from holdfast.wire import places
@@ -29,25 +28,12 @@ from holdfast.wire.log import inert
 STOP_GUARD = "HOLDFAST_STOP_GUARD"
 VERSION_SECONDS = 30.0
 MAX_NOTE_BYTES = 1 << 20
-# Options that we set ourselves, and options that would open another session than the new one.
-RESERVED = (
-    "--output-format",
-    "--input-format",
-    "--json-schema",
-    "--session-id",
-    "--resume",
-    "-r",
-    "--continue",
-    "-c",
-)
-PERMITS = (
-    "--permission-mode",
-    "--allowedTools",
-    "--allowed-tools",
-    "--dangerously-skip-permissions",
-    "--permission-prompt-tool",
-    "--settings",
-)
+# Options that we set ourselves, options that would open another session than the new one, and those
+# that say what Claude Code may do.
+RESERVED = ("--output-format", "--input-format", "--json-schema", "--session-id")
+NOT_NEW = ("--resume", "-r", "--continue", "-c")
+PERMITS = ("--permission-mode", "--permission-prompt-tool", "--allowedTools", "--allowed-tools")
+ALLOW_ALL = ("--dangerously-skip-permissions", "--settings")
 PERMISSIONS = "--allowedTools Bash,Edit,Write"  # what most tasks need
 RESERVED_HINT = "leave it out: every session is a new one, with an id of its own"
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
@@ -105,26 +91,15 @@ def _read_version(path: str) -> str:
         return os.pread(out.fileno(), 4096, 0).decode("utf-8", "replace").strip()
 
 
-def build_command(
-    client: ClaudeProgram, session_id: str, tasks: Sequence[str], model: str, extra: Sequence[str]
-) -> list[str]:
-    """The command line. The prompt is passed on stdin: there it may have any length, and no list
-    of processes shows it."""
-    words = [client.path, "-p", "--output-format", "stream-json", "--verbose"]
-    words += ["--session-id", session_id]
-    words += ["--json-schema", json.dumps(build_schema(tasks))]
-    return [*words, *(["--model", model] if model else []), *extra]
-
-
 def gives_permissions(extra: Sequence[str]) -> bool:
     """Whether the command line says what Claude Code may do without asking."""
-    return any(word.partition("=")[0] in PERMITS for word in extra)
+    return any(word.partition("=")[0] in (*PERMITS, *ALLOW_ALL) for word in extra)
 
 
 def check_options(extra: Sequence[str]) -> None:
     """Refuse options with which we could not identify or follow a session, before it costs
     anything."""
-    wrong = [word for word in extra if word.partition("=")[0] in RESERVED]
+    wrong = [word for word in extra if word.partition("=")[0] in (*RESERVED, *NOT_NEW)]
     if wrong:
         words = f"{', '.join(wrong)}: `holdfast run` sets this option itself"
         raise HoldfastError(words, RESERVED_HINT, 2)

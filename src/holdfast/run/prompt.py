@@ -16,22 +16,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskPiece
-from holdfast.record import storage
-from holdfast.record.user_input import (
-    OTHER_FILES,
-    OTHER_STEPS,
-    OUTLINE,
-    OWN_NUMBER,
-    PLAN_SAYS,
-    QUOTE,
-    RULES,
-    RUN_BEGINS,
-    SETTLED,
-    STANDS_BELOW,
-    STEP_OF,
-    TERMS,
-    heading,
-)
+from holdfast.record import storage, user_input
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, short
 from holdfast.window import state as window_state
@@ -47,8 +32,8 @@ MAX_RULES_CHARS = 6000  # of what the plan says outside its tasks: about 1,500 t
 
 # One thought to a line: `run --dry-run` shows it so, and wraps each line to the terminal.
 DONE = (
-    f"{TERMS}A task is done when everything it asks for is in the files, without stubs, and the "
-    "project's own checks (tests, types, linters) were run and pass.\n"
+    f"{user_input.TERMS}A task is done when everything it asks for is in the files, without stubs, "
+    "and the project's own checks (tests, types, linters) were run and pass.\n"
     "A check may fail if the task asks for that, or if a later task of the plan is there to make "
     "it pass: then say which check and which task.\n"
     "Do nothing that the tasks do not ask for, and do not start another Claude.\n"
@@ -120,7 +105,7 @@ def _head(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
 def name_batch(number: str, count: str, title: str) -> str:
     """The first line of a prompt, with the title of the plan: its tasks may rest on that alone."""
     plan = f' of the plan "{title}"' if title else " of a plan"
-    return f"{RUN_BEGINS}{number} of {count}{plan}."
+    return f"{user_input.RUN_BEGINS}{number} of {count}{plan}."
 
 
 def quote_rules(rules: str) -> Iterator[str]:
@@ -129,8 +114,8 @@ def quote_rules(rules: str) -> Iterator[str]:
     if not rules:
         return
     kept = rules if len(rules) <= MAX_RULES_CHARS else rules[:MAX_RULES_CHARS].rsplit(None, 1)[0]
-    yield RULES
-    yield from (f"{QUOTE}{line}".rstrip() for line in kept.splitlines())
+    yield user_input.RULES
+    yield from (f"{user_input.QUOTE}{line}".rstrip() for line in kept.splitlines())
     if len(kept) < len(rules):
         yield f"(Cut here: {len(rules) - len(kept):,} more characters are in the plan's file.)"
 
@@ -145,15 +130,15 @@ def _outline(
     if not places or len(own) == len(tasks):
         return
     start, end = max(0, places[0] - MAX_OUTLINE), places[-1] + 1 + MAX_OUTLINE
-    yield OUTLINE
+    yield user_input.OUTLINE
     if start:
-        yield f"{QUOTE}({counted(start, 'task')} before these)"
+        yield f"{user_input.QUOTE}({counted(start, 'task')} before these)"
     for at, task in enumerate(tasks[start:end], start + 1):
-        title = OWN_NUMBER.pattern.sub("", short(named(task.title), MAX_TITLE_CHARS))
+        title = user_input.OWN_NUMBER.pattern.sub("", short(named(task.title), MAX_TITLE_CHARS))
         state = " (yours)" if task.id in own else " (done)" if task.done else ""
-        yield f"{QUOTE}{numbers.get(task.id, at)}. {title}{state}"
+        yield f"{user_input.QUOTE}{numbers.get(task.id, at)}. {title}{state}"
     if end < len(tasks):
-        yield f"{QUOTE}({counted(len(tasks) - end, 'more task')})"
+        yield f"{user_input.QUOTE}({counted(len(tasks) - end, 'more task')})"
 
 
 def _settled(tasks: Sequence[PlanTask]) -> Iterator[str]:
@@ -165,21 +150,22 @@ def _settled(tasks: Sequence[PlanTask]) -> Iterator[str]:
             break
         kept.append(task)
     for task in reversed(kept):
-        yield f'{SETTLED} "{short(named(task.title), MAX_TITLE_CHARS)}":'
-        yield from (f"{QUOTE}{line}".rstrip() for line in task.description.splitlines())
+        yield f'{user_input.SETTLED} "{short(named(task.title), MAX_TITLE_CHARS)}":'
+        yield from (f"{user_input.QUOTE}{line}".rstrip() for line in task.description.splitlines())
 
 
 def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]:
     known: set[str] = set()
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
-        yield f"\n## {heading(context.numbers.get(task.spec, at), task.shown)}  [{task.id}]"
+        title = user_input.heading(context.numbers.get(task.spec, at), task.shown)
+        yield f"\n## {title}  [{task.id}]"
         if section := task.section or (piece.of.section if piece.of else ""):
-            yield f"\n{STANDS_BELOW} {section}"
+            yield f"\n{user_input.STANDS_BELOW} {section}"
         if task.description:
             yield f"\n{task.description}"
         if task.files:
-            only = OTHER_FILES if task.part else ""
+            only = user_input.OTHER_FILES if task.part else ""
             yield f"\nFiles: {_listed(task)}{only}"
         steps = [step for step in task.subtasks if not step.done]
         for step in steps:
@@ -199,9 +185,9 @@ def _listed(task: PlanTask) -> str:
 
 def _describe_whole_task(task: PlanTask, is_known: bool) -> Iterator[str]:
     """The larger task of a step: what the plan says about all steps applies to each."""
-    yield f'\n{STEP_OF} "{task.title}". {OTHER_STEPS}'
+    yield f'\n{user_input.STEP_OF} "{task.title}". {user_input.OTHER_STEPS}'
     if task.description and not is_known:
-        yield f"{PLAN_SAYS}\n\n{task.description}"
+        yield f"{user_input.PLAN_SAYS}\n\n{task.description}"
     if task.files and not is_known:
         yield f"\nFiles of all of it: {_listed(task)}"
 
@@ -265,4 +251,4 @@ def compose_brief(session_id: str, tokens: int) -> str:
 
 
 def quote_summary(summary: str) -> str:
-    return f"{QUOTE}It reported: {summary}\n" if summary else ""
+    return f"{user_input.QUOTE}It reported: {summary}\n" if summary else ""

@@ -83,17 +83,15 @@ def build_schema(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _object(fields: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
+    shape = {"properties": fields, "required": list(fields), "additionalProperties": False}
+    return {"type": "object", **shape}
 
 
 def read_end(event: dict[str, Any], exit_code: int | None, errors: str) -> SessionEnd:
     """The end of a session, from the result event of Claude Code and the end of its stderr."""
-    words = str(event.get("result") or event.get("error") or _list(event.get("errors")))
+    errors_told = event.get("errors")
+    listed = "; ".join(map(str, errors_told)) if isinstance(errors_told, list) else ""
+    words = str(event.get("result") or event.get("error") or listed)
     return SessionEnd(
         exit_code,
         str(event.get("subtype", ""))[:80],
@@ -101,10 +99,6 @@ def read_end(event: dict[str, Any], exit_code: int | None, errors: str) -> Sessi
         quote(words) or quote_end(errors),
         _read_report(event.get("structured_output")),
     )
-
-
-def _list(errors: object) -> str:
-    return "; ".join(map(str, errors)) if isinstance(errors, list) else ""
 
 
 def _read_report(value: object) -> SessionReport | None:

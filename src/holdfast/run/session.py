@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from holdfast.run.journal import (
     Started,
     TaskShare,
 )
-from holdfast.run.report import DONE, FAILED, STOPPED, WAITING, SessionEnd
+from holdfast.run.report import DONE, FAILED, STOPPED, WAITING, SessionEnd, build_schema
 from holdfast.text.numbers import named
 from holdfast.wire.errors import HoldfastError
 
@@ -61,7 +62,11 @@ class RunOptions:
     timeout_seconds: float | None = None
 
     def command(self, session_id: str, tasks: Sequence[str]) -> list[str]:
-        return claude_process.build_command(self.client, session_id, tasks, self.model, self.extra)
+        """The command line. The prompt is passed on stdin: there it may have any length, and no
+        list of processes shows it."""
+        words = [self.client.path, "-p", "--output-format", "stream-json", "--verbose"]
+        words += ["--session-id", session_id, "--json-schema", json.dumps(build_schema(tasks))]
+        return [*words, *(["--model", self.model] if self.model else []), *self.extra]
 
 
 @dataclass(slots=True)

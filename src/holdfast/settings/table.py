@@ -14,6 +14,7 @@ Value = float | int | bool | str
 Setter = Literal["user", "project"]
 USER: Final = "user"  # only the user: in the user's file, or as a variable
 PROJECT: Final = "project"  # the project's file too
+OLDER: Final = ("check_interval", "cooldown_seconds", "capacity_threshold")
 
 
 class Setting(NamedTuple):
@@ -24,9 +25,13 @@ class Setting(NamedTuple):
     low: float = 0.0
     high: float = 1.0
     choices: tuple[str, ...] = ()
-    also: str = ""  # a variable of older tools that means the same
     is_text: bool = False
     is_names: bool = False  # `snake_case` or `dotted.name`, commas between
+
+    @property
+    def also(self) -> str:
+        """A variable of older tools that means the same; empty if there is none."""
+        return self.name.upper() if self.name in OLDER else ""
 
     @property
     def variable(self) -> str:
@@ -40,256 +45,163 @@ PRESETS: Final[dict[str, dict[str, float]]] = {
 }
 
 
+def _count(
+    name: str, set_by: Setter, default: int, high: int, meaning: str, low: int = 1
+) -> Setting:
+    return Setting(name, set_by, default, meaning, low, high)
+
+
 def _turns(name: str, set_by: Setter, default: int, meaning: str) -> Setting:
-    return Setting(name, set_by, default, meaning, low=1, high=10_000)
+    return _count(name, set_by, default, 10_000, meaning)
+
+
+def _choice(
+    name: str, set_by: Setter, default: str, meaning: str, choices: tuple[str, ...]
+) -> Setting:
+    return Setting(name, set_by, default, meaning, choices=choices)
+
+
+def _text(name: str, default: str, meaning: str) -> Setting:
+    """A free text may name a place, a program or a server, so only the user sets it."""
+    return Setting(name, USER, default, meaning, is_text=True)
 
 
 TABLE: Final[tuple[Setting, ...]] = (
-    Setting(
-        "preset",
-        PROJECT,
-        "default",
-        "the zones yellow, orange and red under one name",
-        choices=tuple(PRESETS),
-    ),
+    _choice("preset", PROJECT, "default", "the three zones under one name", tuple(PRESETS)),
     Setting(
         "zone_yellow", PROJECT, 0.50, "share of the compaction limit from which the zone is yellow"
     ),
     Setting(
-        "zone_orange",
-        PROJECT,
-        0.75,
-        "share of the limit from which the zone is orange and the model is told",
+        "zone_orange", PROJECT, 0.75, "share from which the zone is orange and the model is told"
     ),
     Setting("zone_red", PROJECT, 0.90, "share of the limit from which the zone is red"),
     Setting(
         "warning_left",
         USER,
         0.30,
-        "the warning comes with this share left, until ten steps are known",
+        "the warning comes with this share left, until it adapts",
     ),
     Setting(
         "warning_left_least", USER, 0.16, "the warning adapts down to this share left, not below"
     ),
-    Setting(
-        "warning_left_most",
-        USER,
-        0.45,
-        "the warning adapts up to this share left; above fast_climb it can come earlier",
-    ),
+    Setting("warning_left_most", USER, 0.45, "the warning adapts up to this share left"),
     Setting("advisory_left", USER, 0.15, "the advisory comes when this share of the limit is left"),
     Setting("urgent_left", USER, 0.07, "urgent comes when this share of the limit is left"),
     Setting("critical_left", USER, 0.03, "critical comes when this share of the limit is left"),
     Setting("fast_climb", USER, 0.05, "above this growth per step, alerts come one level early"),
-    Setting(
+    _count(
         "check_interval",
         PROJECT,
         5,
-        "calls between two checkpoints while the fill is above capacity_threshold",
-        low=1,
-        high=10_000,
-        also="CHECK_INTERVAL",
+        10_000,
+        "calls between checkpoints above capacity_threshold",
     ),
-    Setting(
+    _count(
         "cooldown_seconds",
         USER,
         120,
+        86_400,
         "least seconds between two checkpoints of the monitor or the advisory",
-        high=86_400,
-        also="COOLDOWN_SECONDS",
+        low=0,
     ),
-    Setting(
+    _count(
         "capacity_threshold",
         PROJECT,
         80,
+        100,
         "percent of the limit above which a checkpoint is saved every few calls",
-        high=100,
-        also="CAPACITY_THRESHOLD",
+        low=0,
     ),
-    Setting(
-        "active_minutes",
-        PROJECT,
-        30,
-        "minutes of work without a checkpoint after which one is saved",
-        low=1,
-        high=1_440,
+    _count(
+        "active_minutes", PROJECT, 30, 1_440, "minutes of work after which a checkpoint is saved"
     ),
-    Setting(
-        "batch_share", USER, 0.60, "share of the window that one batch of a plan may take", low=0.01
-    ),
-    Setting(
-        "batch_specs",
-        USER,
-        3,
-        "number of tasks of a plan that may share one session",
-        low=1,
-        high=1_000,
-    ),
-    Setting(
-        "watch_seconds", USER, 30, "seconds between two looks of the watcher", low=1, high=3_600
-    ),
-    Setting("watch_at", USER, 0.60, "share of the limit from which the watcher saves a checkpoint"),
-    Setting(
+    Setting("batch_share", USER, 0.60, "share of the window for one batch of a plan", low=0.01),
+    _count("batch_specs", USER, 3, 1_000, "tasks of a plan that may share one session"),
+    _count("watch_seconds", USER, 30, 3_600, "seconds between two looks of the watcher"),
+    Setting("watch_at", USER, 0.60, "share of the limit from which the watcher saves"),
+    _count(
         "watch_apart_seconds",
         USER,
         10,
+        3_600,
         "least seconds between two checkpoints of the watcher in one project",
-        high=3_600,
+        low=0,
     ),
-    Setting(
+    _choice(
         "stop_guard",
         USER,
         "off",
-        "on: the model is asked once to go on if it ends a turn with open work",
-        choices=("off", "on"),
+        "on: the model is asked once to go on with open work",
+        ("off", "on"),
     ),
-    Setting(
-        "status_line",
-        USER,
-        "default",
-        "what Holdfast's status line shows",
-        choices=("minimal", "default", "full"),
+    _choice(
+        "status_line", USER, "default", "what the status line shows", ("minimal", "default", "full")
     ),
+    Setting("segment_queue_from", PROJECT, 0.60, "share from which older topics are compressed"),
     Setting(
-        "segment_queue_from",
-        PROJECT,
-        0.60,
-        "share of the limit from which older topics are compressed",
-    ),
-    Setting(
-        "segment_archive_from",
-        PROJECT,
-        0.80,
-        "share of the limit from which old compressed topics move to the archive",
+        "segment_archive_from", PROJECT, 0.80, "share from which old compressed topics are archived"
     ),
     _turns("segment_check_turns", PROJECT, 10, "steps between two looks for topics to compress"),
     _turns(
-        "segment_cold_turns",
-        PROJECT,
-        20,
-        "steps without a mention after which a topic is compressed",
+        "segment_cold_turns", PROJECT, 20, "steps without a mention until a topic is compressed"
     ),
-    _turns("segment_cold_messages", PROJECT, 5, "messages that a topic must have to be compressed"),
+    _turns("segment_cold_messages", PROJECT, 5, "messages that a compressed topic has at least"),
+    _turns("segment_archive_turns", PROJECT, 50, "steps until a compressed topic counts as old"),
+    _turns("segment_prune_turns", USER, 50, "steps between two looks for topics that are too old"),
     _turns(
-        "segment_archive_turns",
-        PROJECT,
-        50,
-        "steps after its end when a compressed topic counts as old",
+        "segment_prune_days", USER, 30, "days until only the summary of an archived topic stays"
     ),
-    _turns(
-        "segment_prune_turns",
-        USER,
-        50,
-        "steps between two looks for archived topics that are too old",
-    ),
-    _turns(
-        "segment_prune_days",
-        USER,
-        30,
-        "days after which only the summary of an archived topic stays",
-    ),
-    Setting(
-        "notes_folder",
-        USER,
-        "",
-        "a folder of daily notes (Obsidian); each session adds a line to the day's note",
-        is_text=True,
-    ),
-    Setting("notes_name", USER, "%Y-%m-%d.md", "the file name of a day's note", is_text=True),
-    Setting(
-        "topics",
-        PROJECT,
-        "",
-        "further topics for messages between agents, separated by commas",
-        is_names=True,
-    ),
-    Setting(
+    _text("notes_folder", "", "a folder of daily notes (Obsidian); each session adds a line"),
+    _text("notes_name", "%Y-%m-%d.md", "the file name of a day's note"),
+    Setting("topics", PROJECT, "", "further topics for messages between agents", is_names=True),
+    _count(
         "brief_tokens",
         USER,
         2_000,
+        8_000,
         "most tokens of a brief; unless it is set, a compaction restores up to 3 % of its limit",
         low=100,
-        high=8_000,
     ),
-    Setting(
-        "checkpoint_most",
-        USER,
-        50,
-        "most checkpoints of one project; older ones are removed",
-        low=1,
-        high=100_000,
+    _count(
+        "checkpoint_most", USER, 50, 100_000, "most checkpoints of one project; oldest go first"
     ),
-    Setting(
-        "checkpoint_days",
-        USER,
-        30,
-        "days until checkpoints, and snapshots in the database, are removed",
-        low=1,
-        high=3_650,
+    _count("checkpoint_days", USER, 30, 3_650, "days until checkpoints and snapshots are removed"),
+    _count(
+        "checkpoint_daily_days", USER, 7, 3_650, "days after which one checkpoint per day stays"
     ),
-    Setting(
-        "checkpoint_daily_days",
-        USER,
-        7,
-        "days after which one checkpoint per day, and one snapshot per day and session, stays",
-        low=1,
-        high=3_650,
-    ),
-    Setting(
-        "archive_days", USER, 14, "days until archived tool outputs are removed", low=1, high=3_650
-    ),
-    Setting(
+    _count("archive_days", USER, 14, 3_650, "days until archived tool outputs are removed"),
+    _count(
         "archive_megabytes",
         USER,
         200,
-        "megabytes for archived tool outputs; the oldest are removed first",
-        low=1,
-        high=100_000,
+        100_000,
+        "megabytes for archived tool outputs; oldest go first",
     ),
-    Setting(
+    _choice(
         "archive_transcripts",
         USER,
         "off",
-        "on: keep copies of transcripts, compressed and without secrets",
-        choices=("off", "on"),
+        "on: keep copies of transcripts, without secrets",
+        ("off", "on"),
     ),
-    Setting(
+    _count(
         "archive_transcripts_megabytes",
         USER,
         1_000,
-        "megabytes for archived transcripts; sessions that changed longest ago are removed first",
-        low=1,
-        high=1_000_000,
+        1_000_000,
+        "megabytes for transcripts; oldest go first",
     ),
-    Setting(
+    _text(
         "embedder",
-        USER,
         "auto",
-        "model for search by meaning: auto, off, minilm, a model's folder, or an endpoint",
-        is_text=True,
+        "for search by meaning: auto, off, minilm, a model's folder, an endpoint",
     ),
-    Setting("embedder_model", USER, "", "the name of the model at the endpoint", is_text=True),
-    Setting(
-        "embedder_key",
-        USER,
-        "",
-        "name of the variable, or path of the file, with the endpoint's key",
-        is_text=True,
+    _text("embedder_model", "", "the name of the model at the endpoint"),
+    _text("embedder_key", "", "the variable or the file with the endpoint's key"),
+    _text(
+        "secret_patterns", "", "your own regular expressions for secrets, a list or one per line"
     ),
-    Setting(
-        "secret_patterns",
-        USER,
-        "",
-        "your own regular expressions for secrets, a list or one per line; a slow one slows all",
-        is_text=True,
-    ),
-    Setting(
-        "prices",
-        USER,
-        "",
-        "what a million tokens cost, as `model input output read written`, with `;` between models",
-        is_text=True,
-    ),
-    Setting("server", USER, "", "the team server that this machine reports to", is_text=True),
+    _text("prices", "", "per million tokens: `model input output read written; …`"),
+    _text("server", "", "the team server that this machine reports to"),
 )
 BY_NAME: Final = {setting.name: setting for setting in TABLE}

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
-from holdfast.files.lock import hold_in_home
+from holdfast.files.lock import hold_file
 from holdfast.wire import places
 
 FIRST_WAIT_MS, LONGEST_WAIT_MS = 60_000, 3_600_000
@@ -48,7 +48,7 @@ def load() -> dict[str, FailedSource]:
 
 
 def add(source: str, error: str, now_ms: int) -> None:
-    with hold_in_home("set-aside.lock", PATIENCE_SECONDS):
+    with hold_file(f"{places.home()}/set-aside.lock", PATIENCE_SECONDS):
         found = load()
         before = found.get(source)
         since_ms, tries = (before.since_ms, before.tries) if before else (now_ms, 0)
@@ -56,7 +56,7 @@ def add(source: str, error: str, now_ms: int) -> None:
 
 
 def remove(source: str) -> None:
-    with hold_in_home("set-aside.lock", PATIENCE_SECONDS):
+    with hold_file(f"{places.home()}/set-aside.lock", PATIENCE_SECONDS):
         _save({name: failed for name, failed in load().items() if name != source})
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.files.lock import hold_in_home
+from holdfast.files import lock
 from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, message_client
@@ -115,7 +115,7 @@ def forward(
 ) -> Forwarded:
     """Send everything new, or as much as fits in this many seconds. One process of a machine sends
     at a time; `patience`: how long to wait for another."""
-    with hold_in_home("forward.lock", patience) as is_alone:
+    with lock.hold_file(f"{places.home()}/forward.lock", patience) as is_alone:
         if not is_alone:
             return Forwarded(words="another process is sending")
         known, done = connection.health(server.url), Forwarded()
