@@ -97,8 +97,7 @@ def _fits(prefix: str, name: str) -> bool:
 
 
 class CompactionLimit(NamedTuple):
-    """`kind`: early (compacts at the limit), window (compacts when the API refuses), refusal
-    (compaction is off)."""
+    """`kind`: early (compacts at the limit), window (when the API refuses), refusal (it is off)."""
 
     window_tokens: int
     edge_tokens: int
@@ -142,8 +141,7 @@ def find(
 def _stated_by(
     agent: agents.CodingAgent, stated: int, switches: LimitSettings, used_tokens: int
 ) -> CompactionLimit:
-    """Another agent states a share of its window, and compacts at a share or where its settings
-    say."""
+    """Another agent states a share of its window; it compacts at a share or a setting."""
     window = max(round(stated / agent.states), used_tokens)
     edge = int(window * agent.compacts_at)
     source = f"{agent.compacts_at:.0%} of the window of {agent.title}"

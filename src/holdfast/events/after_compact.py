@@ -137,7 +137,6 @@ def compose_second(
 
 
 def _known_secrets(state: State, record: Record) -> ToldSecrets:
-    """Secrets that the session named, to be removed from the summary."""
     known = ToldSecrets()
     known.hear_again(state.transcript, record.told)
     return known

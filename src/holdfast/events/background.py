@@ -44,7 +44,6 @@ def send_to_team() -> None:
 
 
 def start_copying(settings: Settings) -> None:
-    """Start a process that copies transcripts, if they are archived."""
     if settings.word("archive_transcripts") != "on":
         return
     from holdfast.hook import notify_team

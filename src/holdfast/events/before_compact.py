@@ -128,8 +128,7 @@ def _may_block(state: State, moment: Moment) -> bool:
 
 
 def _compacts_early(state: State, moment: Moment) -> bool:
-    """Whether this model is compacted early, by its current settings: this may be the first hook.
-    False for an unknown model."""
+    """Whether this model is compacted early, by its settings of now: this may be the first hook."""
     if not state.model:
         return False
     from holdfast.client import compaction_limit, limit_settings  # only where no save was possible

@@ -41,7 +41,6 @@ def tell(moment: Moment) -> str:
 
 
 def tell_second(moment: Moment) -> str:
-    """What the second hook of a compaction prints."""
     return _tell(SECOND, moment) if moment.line.event == "SessionStart" else ""
 
 

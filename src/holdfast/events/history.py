@@ -87,8 +87,7 @@ Tell = Callable[[Figures], object]
 
 
 def load() -> Figures:
-    """Return what is known, by path, newest first; empty if the file is missing, damaged or of
-    another version."""
+    """What is known, by path, newest first; empty if the file is missing, damaged or older."""
     return dict(_load(_stamp([Path(_path())])))
 
 
@@ -118,7 +117,6 @@ def compactions() -> dict[tuple[str, int], SummaryCounts]:
 
 
 def last_compactions(figures: Figures, most: int = SHOWN) -> list[SessionCompaction]:
-    """Return the last compactions whose summary was compared, newest first."""
     passed = (
         SessionCompaction(figure, each)
         for figure in figures.values()
@@ -137,7 +135,6 @@ def in_words(found: Sequence[SessionCompaction]) -> str:
 
 
 def progress(figures: Figures) -> tuple[int, int]:
-    """Return how many steps of reading and comparing are done, and of how many."""
     passed = [each for figure in figures.values() for each in figure.compactions]
     done = sum(figure.is_read for figure in figures.values()) + sum(each.is_read for each in passed)
     return done, len(figures) + len(passed)
@@ -246,7 +243,6 @@ def _read(one: TranscriptFigures) -> TranscriptFigures:
 
 
 def _measure_next(one: TranscriptFigures) -> TranscriptFigures:
-    """Compare the newest summary that is not compared yet."""
     number = max((each.number for each in one.compactions if not each.is_read), default=0)
     if not number:
         return one

@@ -17,8 +17,7 @@ def leave_first(folder: str, text: str) -> None:
 
 
 def leave_second(folder: str, compacting_ms: int, text: str) -> None:
-    """Save the second half, with the time of its compaction: if the next one has no second hook,
-    this file stays."""
+    """Save the second half with the time of its compaction: it stays if the next has none."""
     _leave(f"{folder}/{SECOND}", f"{compacting_ms}\n{text}")
 
 
@@ -57,14 +56,12 @@ RESTORED = {
 
 
 def restored_words(counts: Mapping[str, int]) -> str:
-    """What was restored, in a few words; empty if it was nothing."""
     some = ((counts.get(section), noun) for section, noun in RESTORED.items())
     return ", ".join(_plural(count, noun) for count, noun in some if count)
 
 
 def restored_line(counts: Mapping[str, int]) -> str:
-    """One line for the user: what was restored, and how many items were not found in the
-    summary."""
+    """For the user: what was restored, and how many items were not found in the summary."""
     words, missing = restored_words(counts), counts.get("not_found")
     if not words or not missing:
         return words and f"Holdfast restored {words}"

@@ -71,8 +71,7 @@ def _newest_ms(folder: Path) -> int:
 
 
 def check_note(settings: Settings, now_ms: int) -> str:
-    """Why no line can be added to the day's note, with the settings to fix; empty if all is well
-    or no folder is configured."""
+    """Why no line can be added to the day's note, with the settings; empty if all is well."""
     folder, note = Path(settings.word("notes_folder")).expanduser(), _note(settings, now_ms)
     if not settings.word("notes_folder"):
         return ""

@@ -101,8 +101,7 @@ class StatusFacts:
 
 
 def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
-    """minimal: how full. default: with zone, tokens, steps left and the last checkpoint. full: with
-    minutes and model as well."""
+    """default: zone, tokens, steps left and checkpoint too; full: minutes and model as well."""
     ratio = facts.used_tokens / facts.edge_tokens
     head = f"{_bar(ratio)} {facts.about}{ratio:.0%}"
     if preset == MINIMAL:
@@ -125,7 +124,6 @@ def _tokens(facts: StatusFacts) -> str:
 
 
 def _thousands(tokens: int) -> str:
-    """In thousands, as Claude Code shows them."""
     return f"{tokens / 1000:,.0f}k" if tokens >= 1000 else str(tokens)
 
 
@@ -141,7 +139,6 @@ def _forecast(state: State, room: int) -> dict[str, Any]:
 
 
 def _model(payload: dict[str, Any]) -> str:
-    """The model's display name."""
     model = _part(payload, "model")
     return inert(scan.text_of(model, "display_name") or scan.text_of(model, "id"), MOST_MODEL)
 

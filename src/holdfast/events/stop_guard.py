@@ -120,7 +120,6 @@ def find_objections(
 
 
 def _is_forced(folder: str) -> bool:
-    """Whether the user wants turns to end in any case."""
     if os.environ.get("HOLDFAST_FORCE_STOP") == "1":
         return True
     return any(os.path.exists(f"{place}/{FORCE}") for place in (places.home(), folder) if place)  # noqa: PTH110

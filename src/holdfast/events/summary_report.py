@@ -32,8 +32,7 @@ NO_ROOM = "there was no room for it"
 
 @dataclass(frozen=True, slots=True)
 class SummaryReport:
-    """One compaction: every item, least found first, and which of those that were not found our
-    briefs restore."""
+    """One compaction: every item, least found first, and which our briefs restore."""
 
     items: list[MeasuredItem]
     restored: list[MeasuredItem]
@@ -50,13 +49,11 @@ class SummaryReport:
 
     @property
     def not_restored(self) -> list[MeasuredItem]:
-        """What is in neither brief: there was no room for it."""
         return [one for one in self.not_found if one not in self.restored]
 
 
 def measure_last(path: Path, *, sidechain: bool) -> tuple[int, str, list[MeasuredItem]] | None:
-    """Return the number of the last compaction that has a summary, its time, and every item; None
-    if there is none."""
+    """The last compaction that has a summary: number, time, every item; None if there is none."""
     known = enumerate(read_compactions(path, sidechain=sidechain), 1)
     found = [(number, one) for number, one in known if one.summary is not None]
     if not found:
@@ -178,7 +175,6 @@ def _item(
 
 
 def plain(one: MeasuredItem) -> dict[str, Any]:
-    """Return an item as plain values."""
     return {
         "kind": one.kind,
         "text": one.item.text,
@@ -190,8 +186,7 @@ def plain(one: MeasuredItem) -> dict[str, Any]:
 
 
 def _lines(brief: Brief, given: list[str] | None) -> list[_Line]:
-    """The restored lines, each with its reason if a brief composed now has the same line. An item
-    of several lines stays one."""
+    """The restored lines, with the reason if a brief of now has the same; an item stays one."""
     composed = [(line.text, line.reason, line.source) for line in brief.lines]
     if given is None:
         return composed

@@ -92,7 +92,6 @@ def tell_agent_stop(payload: dict[str, Any], folder: str, now_ms: int) -> str:
 
 
 def _forward(now_ms: int) -> None:
-    """Send to the team server. Nothing is imported if there is none."""
     from holdfast.hub.team import connection
 
     if connection.is_due(now_ms):
@@ -256,7 +255,6 @@ def _report(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint 
 def _account(
     crossing: Crossing, state: State, seen: View, news: _News, kept: SavedCheckpoint | None
 ) -> None:
-    """Write the log and the audit log."""
     saved = _describe_save(crossing, kept)
     if crossing.zone is None and crossing.alert is None and not saved:
         return
@@ -269,7 +267,6 @@ def _account(
 def _take_if_due(
     crossing: Crossing, state: State, seen: View, moment: Moment
 ) -> SavedCheckpoint | None:
-    """Take the checkpoint that is due."""
     if not crossing.checkpoint:
         return None
     from holdfast.events import take_checkpoint  # only a hook that keeps one pays for it
@@ -280,7 +277,6 @@ def _take_if_due(
 
 
 def _describe_save(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
-    """The result of the checkpoint that was due, in words."""
     if not crossing.checkpoint:
         return ""
     if kept is None:

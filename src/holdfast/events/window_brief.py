@@ -87,7 +87,6 @@ def _names(state: State, work: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _concerns(message: Mapping[str, Any], names: frozenset[str]) -> bool:
-    """Whether a message is to everybody, or to or from one of these."""
     whom = text(message, "to_agent")
     return not whom or whom in names or text(message, "from_agent") in names
 
@@ -152,7 +151,6 @@ def brief_of(session: ArchivedSession) -> Brief:
 
 
 def state_of(path: str, about: CopyHeader) -> State:
-    """The state of its window, from the archived transcript."""
     return State(
         transcript=path,
         session_id=about.session_id,

@@ -96,8 +96,7 @@ def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
 
 
 def _brief(state: State, folder: str) -> Brief:
-    """The brief that `holdfast brief` prints: it grows as at a compaction, so that it holds the
-    model's notes."""
+    """The brief that `holdfast brief` prints: with the model's notes, as at a compaction."""
     record = storage.read_on(state, folder)
     return window_brief.compose_brief(state, folder, record)
 

@@ -68,8 +68,7 @@ def replace_whole(
 
 
 def clear_left(folder: int) -> list[str]:
-    """Remove drafts whose writer is gone: the lock is free, and the pid is dead or the draft an
-    hour old."""
+    """Remove drafts whose writer is gone: unlocked, its pid dead or the draft an hour old."""
     gone = []
     for name in os.listdir(folder):
         if is_draft(name) and _is_abandoned(folder, name):
@@ -92,8 +91,7 @@ def is_left_draft(name: str) -> bool:
 
 
 def _prove(folder: int, draft: str, data: bytes) -> None:
-    """Compare the draft with the data. Cached pages are dropped first, where the system can, so
-    that the disk is read."""
+    """Compare the draft with the data; cached pages are dropped, so that the disk is read."""
     fd = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     with os.fdopen(fd, "rb") as file:
         if hasattr(os, "posix_fadvise"):

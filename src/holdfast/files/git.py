@@ -33,8 +33,7 @@ _ENVIRONMENT = {
 
 
 def run_git(root: str, *words: str, seconds: float) -> bytes | None:
-    """Return what git printed; None if there is no git, no repository, or no answer in time. Git is
-    killed then."""
+    """What git printed; None if there is no git, no repository, or no answer in time."""
     import subprocess  # takes 3 ms, and most hooks do not ask
 
     switches = [word for setting in _SAFE for word in ("-c", setting)]
@@ -54,7 +53,6 @@ def run_git(root: str, *words: str, seconds: float) -> bytes | None:
 
 
 def _safe_path() -> str:
-    """Return the search path without folders that depend on the current one, which may be the
-    repository."""
+    """The search path without relative folders, which may be the repository's."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(folder for folder in folders if folder.startswith("/"))

@@ -187,8 +187,7 @@ def _run(command: list[str], deadline: float) -> None:
 
 
 def _ends_of(lines: list[str]) -> str:
-    """The first and the last line: pip names the cause first, uv last. A long line names it at
-    its end."""
+    """The ends: pip names the cause first, uv last. A long line names it at its end."""
     ends = dict.fromkeys([*lines[:1], *lines[-1:]])
     return " … ".join(line if len(line) <= QUOTED else f"…{line[-QUOTED:]}" for line in ends)
 

@@ -127,7 +127,6 @@ def _archive(data: bytes, arguments: list[str]) -> None:
 
 
 def _wrapped_command(arguments: list[str]) -> str:
-    """The user's own status line: `statusline --wraps THEIRS`."""
     return arguments[2] if arguments[1:2] == ["--wraps"] else ""
 
 

@@ -23,8 +23,7 @@ def tell_server(event: str) -> None:
 
 
 def start(argument: str) -> None:
-    """Run the hook entry in a separate process that nobody waits for. Starting it takes 0.3 ms on
-    a quiet machine."""
+    """Run the hook entry in a process that nobody waits for. Starting it takes 0.3 ms."""
     null = os.open(os.devnull, os.O_RDWR)
     entry = __file__.replace("notify_team.py", "__main__.py")
     os.posix_spawn(

@@ -238,8 +238,7 @@ def learn(
     most_new_bytes: int = MOST_NEW_BYTES,
     progress: Progress = silent,
 ) -> Past:
-    """The past requests of this machine, marked if of this project. `projects` is Claude Code's
-    folder of transcripts."""
+    """Past requests of this machine, marked if of this project; `projects` holds transcripts."""
     stored = _load()
     sums: dict[str, SummedTranscript] = {}
     budget = most_new_bytes
@@ -264,7 +263,6 @@ def learn(
 
 
 def _newest(projects: Path) -> list[tuple[Path, int, int]]:
-    """The newest transcripts: one folder per project, one file per session."""
     transcripts: list[tuple[Path, int, int]] = []
     for path in projects.glob("*/*.jsonl"):
         with suppress(OSError):

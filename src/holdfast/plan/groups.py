@@ -143,8 +143,7 @@ def _python_modules(folder: str, text: str) -> Iterator[str]:
 
 
 def _script_modules(folder: str, text: str) -> Iterator[str]:
-    """What a file imports, as paths. `@/` and `~/` are what bundlers call the top of the sources:
-    any folder above the file."""
+    """What a file imports, as paths. `@/` and `~/` are the top of the sources: any folder above."""
     for name in _MODULE.findall(text):
         path = name.removesuffix(PurePosixPath(name).suffix) if name.endswith(SCRIPTS) else name
         if path.startswith("."):

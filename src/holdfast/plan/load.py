@@ -183,7 +183,6 @@ def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) 
 
 
 def decode_plan(data: bytes, root: Path | None = None) -> TaskPlan:
-    """As `load_plan`, for data from stdin."""
     try:
         return read_plan(_decoded(data), "", root)
     except BadPlan as error:
@@ -287,8 +286,7 @@ def rank(task: PlanTask) -> int:
 
 
 def _check_dependencies(tasks: Sequence[PlanTask]) -> None:
-    """Raise an error if a task depends on one that is not there, that is of a later phase, or that
-    depends on it."""
+    """Refuse a dependency on a task that is not there, is of a later phase, or waits for it."""
     by_id = {task.id: task for task in tasks}
     for task in tasks:
         for step in task.subtasks:

@@ -131,7 +131,6 @@ def _replace(document: _Document, place: Sequence[int], text: str) -> None:
 
 
 def _item(token: Token, inner: Sequence[Token]) -> _Item | None:
-    """The list item, if the text of its first paragraph begins with a box."""
     text = inner[1].content if [part.type for part in inner] == ["paragraph_open", "inline"] else ""
     match = _BOX.match(text)
     if match is None or token.map is None:
@@ -233,7 +232,6 @@ def _fields(lines: Sequence[str], item: _Item, section: str) -> Fields:
 def _outside(
     document: _Document, items: Sequence[_Item], title: _Heading | None
 ) -> list[tuple[int, str]]:
-    """Lines outside all tasks, with their numbers."""
     taken = {line for item in items for line in range(item.start, item.end)}
     if title:
         taken.add(title.line)

@@ -116,8 +116,7 @@ def _batches(
 def _joins(
     chosen: Sequence[TaskPiece], piece: TaskPiece, room: PlanRoom, side_by_side: bool
 ) -> bool:
-    """Whether a piece goes into the same batch: it fits, it is of the same phase, and there are at
-    most so many tasks of the plan."""
+    """Whether a piece goes into the same batch: it fits, and the phase and limits allow it."""
     tokens = sum(other.estimate.tokens for other in chosen) + piece.estimate.tokens
     tasks = {other.task.spec for other in (*chosen, piece)}
     if tokens > room.fresh_tokens or len(tasks) > room.specs:
@@ -268,8 +267,7 @@ def _share_equally(task: PlanTask, size_tokens: int) -> Estimate:
 
 
 def _part(task: PlanTask, paths: tuple[str, ...], part: str) -> PlanTask:
-    """A part with these files and the task's steps. Its id is made from its files, so that it does
-    not change when other tasks do."""
+    """A part with these files. Its id is made from them, so it stays when other tasks change."""
     name = f"{task.id}/{digest(list(paths))[:10]}"
     part = "" if part == "1 of 1" else part
     return replace(task, id=name, part=part, files=paths, paths=paths)

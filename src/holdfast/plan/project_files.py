@@ -168,6 +168,5 @@ def find_missing(root: Path, files: Iterable[str]) -> list[str]:
 
 
 def find_outside(root: Path, files: Iterable[str]) -> list[str]:
-    """The names that lead out of the project."""
     project = ProjectFiles(root)
     return [file for file in dict.fromkeys(files) if project.resolve(file) is None]

@@ -52,7 +52,6 @@ def room_beside(
 def fresh_room(
     window_tokens: int, share: float, specs: int, basis: str, edge_tokens: int | None = None
 ) -> PlanRoom:
-    """The room of an empty window."""
     edge = _edge_of(window_tokens) if edge_tokens is None else edge_tokens
     tokens = _fresh(edge, int(window_tokens * share))
     return PlanRoom(tokens, tokens, window_tokens, specs, basis)

@@ -52,7 +52,6 @@ class BadPlan(HoldfastError):
         self.hint = inert(hint) or self.hint
 
     def named(self, file: str) -> BadPlan:
-        """The same error, with file and line in front."""
         place = f"{file}:{self.line}" if self.line else file
         return BadPlan(f"{place}: {self}", hint=self.hint.replace("FILE", inert(file)))
 
@@ -113,7 +112,6 @@ class TaskPlan:
 
 
 def digest(value: object) -> str:
-    """A hash that is the same for the same value on every machine."""
     data = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
     return hashlib.sha256(data).hexdigest()[:HASH_CHARS]
 
@@ -149,7 +147,6 @@ def parse_tokens(given: str) -> int | None:
 
 
 def make_task(given: Fields) -> PlanTask:
-    """The task that these fields describe. Its id is empty if the plan gives none."""
     unknown = [name for name in given.values if name not in NAMES]
     if unknown:
         raise BadPlan(

@@ -23,8 +23,7 @@ LONGEST_LABEL = 80
 
 @dataclass(frozen=True, slots=True)
 class TaskPiece:
-    """A task, or a part of one, with its estimate. `cut` says why it is a part, `of` names the task
-    it is a step of."""
+    """A task, or a part of one: `cut` says why, `of` names the task it is a step of."""
 
     task: PlanTask
     estimate: TaskEstimate
@@ -52,7 +51,6 @@ class TaskBatch:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the size of one of its tasks is not known."""
         return any(piece.estimate.is_unknown for piece in self.pieces)
 
     @property
@@ -88,14 +86,12 @@ class Workflow:
 
     @property
     def size(self) -> str:
-        """How large it is, in words."""
         tokens = f"about {self.tokens:,} tokens"
         unknown = f" ({counted(self.unknown, 'task')} of unknown size)" if self.unknown else ""
         return tokens + unknown
 
 
 def as_json(workflow: Workflow) -> dict[str, Any]:
-    """The workflow as plain values for JSON."""
     room = workflow.room
     return {
         "version": 2,

@@ -132,8 +132,7 @@ def _value(line: str, start: int, end: int) -> tuple[str, int]:
 
 
 def _secrets(values: list[Value], name: SecretName, has_users: bool) -> list[Value]:
-    """Return the secrets of a column. Where half of its values look like secrets, so are the
-    others."""
+    """The secrets of a column. Where half of its values look like secrets, all are."""
     values = [value for value in values if " " not in value[0] and not is_placeholder(value[0])]
     sure = [value for value in values if _is_sure(value[0], name)]
     if (has_users and name.is_password) or len(sure) * 2 > len(values):

@@ -75,8 +75,7 @@ def _lower_in_place(text: str) -> str:
 
 
 def are_clean(texts: Iterable[str]) -> bool:
-    """Whether no text contains a secret. Short texts are joined, which saves a third of the
-    time."""
+    """Whether no text contains a secret. Short texts are joined: that saves a third."""
     return all(which_are_clean(list(texts)))
 
 

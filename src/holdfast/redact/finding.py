@@ -14,8 +14,7 @@ REDACTED = "[redacted"  # every placeholder begins so, and no rule takes it for 
 
 @lru_cache(None)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first needed. `re.compile` remembers it too, but takes ten
-    times as long to find it."""
+    """Compile a pattern when first needed; `re.compile` takes ten times as long to find it."""
     return re.compile(pattern)
 
 

@@ -132,8 +132,7 @@ def _end_of_value(text: str, start: int, end: int) -> int:
 
 
 def _is_no_name(text: str, start: int, name: SecretName, match: re.Match[str]) -> bool:
-    """Whether it only counts before an equals sign: `/etc/passwd`, `arn:…:secret:…`, `pass it on`,
-    `Session: …`."""
+    """Whether it only counts before an equals sign: `/etc/passwd`, `pass it on`, `Session: …`."""
     before, way = text[start - 1 : start], match.lastgroup
     is_part = before == "/" or (before == ":" and way == "assign")
     return is_part or name.kind == SESSION or (name.is_plain and way in ("blank", "cell"))
@@ -254,8 +253,7 @@ class _NamedValue:
         return self._text[end : end + 8].lstrip(" ")[:1] in ("", "\n", "\r", '"', "`")
 
     def _behind_blank(self) -> Span | None:
-        """Without a sign between, the value must be beyond doubt, or a sentence says that it is
-        the value."""
+        """Without a sign between, the value must be beyond doubt, or a sentence says so."""
         text, after = self._text, self._at - len(self._sign.lstrip("\"'`*"))
         if spoken := compiled(_SPOKEN).match(text, after):
             self._is_spoken = True

@@ -95,7 +95,6 @@ def _is_telling_before(words: list[str]) -> bool:
 
 
 def is_telling(key: str) -> bool:
-    """Whether a key says that its value is a secret, whatever the value looks like: `password`,
-    `api_key`."""
+    """Whether a key says that its value is a secret, whatever it looks like: `password`."""
     name = judge_name(key.strip())
     return name is not None and name.level == SURE and not name.is_plain

@@ -108,8 +108,7 @@ def scan(text: str) -> Iterator[SecretFinding]:
 
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where the long runs begin and end. Sixteen equal bytes are found in a third of the time
-    of a pattern."""
+    """Where the long runs are. Sixteen equal bytes are found in a third of a pattern's time."""
     kinds = text.encode("latin-1", "replace").translate(_KINDS) + b" "
     at = kinds.find(_LONG)
     while at >= 0:
@@ -276,8 +275,7 @@ def _scan_commands(text: str) -> Iterator[SecretFinding]:
 
 
 def _end_of_argument(text: str, start: int, quote: str) -> int:
-    """Return where an argument ends: at its quote, else at a blank. `bob:'…'` has its quotes
-    inside."""
+    """Where an argument ends: at its quote, else at a blank. `bob:'…'` has quotes inside."""
     last = min(len(text), start + LONGEST_ARGUMENT)
     if quote:
         match = compiled(rf"[{quote}\n]").search(text, start, last)

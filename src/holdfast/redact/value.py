@@ -61,8 +61,7 @@ def _is_placeholder(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it only shows where a secret would go: `${VAR}`, `<token>`, `your-key-here`,
-    `os.environ["X"]`."""
+    """Whether it only shows where a secret would go: `${VAR}`, `<token>`, `your-key-here`."""
     return _is_placeholder(value[:JUDGED_CHARS])
 
 
@@ -79,8 +78,7 @@ def is_mixed(value: str) -> bool:
 
 
 def looks_random(value: str) -> bool:
-    """Whether it is mixed, or, without digits by chance, changes between upper and lower case
-    too often."""
+    """Whether it is mixed, or changes between upper and lower case too often."""
     return is_mixed(value) or (len(value) >= 16 and piece_length(value) < 2.6)
 
 
@@ -125,8 +123,7 @@ def is_made(body: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """`self.secret_v2`, `r.k2.apiKey`, `get(x)`: names and dots, and no name long enough for a
-    key."""
+    """`self.secret_v2`, `get(x)`: names and dots, and no name long enough for a key."""
     if not compiled(_CODE).match(value):
         return False
     parts = compiled(_SEGMENT).findall(value)
@@ -188,8 +185,7 @@ def is_strong(value: str, hash_too: bool = False) -> bool:
 
 
 def is_wordy(value: str) -> bool:
-    """Whether it is three words or more and a number, as generators of passwords make them:
-    `lantern-otter-velvet-42`."""
+    """Whether it is three words or more and a number: `lantern-otter-velvet-42`."""
     words = compiled(r"[A-Za-z]{3,12}(?:[-._][A-Za-z]{3,12}){2,7}[-._]?[0-9]{1,4}").fullmatch(value)
     return words is not None and not STOCK_WORDS.issuperset(
         compiled("[a-z]+").findall(value.lower())

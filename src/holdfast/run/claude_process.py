@@ -92,13 +92,11 @@ def _read_version(path: str) -> str:
 
 
 def gives_permissions(extra: Sequence[str]) -> bool:
-    """Whether the command line says what Claude Code may do without asking."""
     return any(word.partition("=")[0] in (*PERMITS, *ALLOW_ALL) for word in extra)
 
 
 def check_options(extra: Sequence[str]) -> None:
-    """Refuse options with which we could not identify or follow a session, before it costs
-    anything."""
+    """Refuse options with which we could not follow a session, before it costs anything."""
     wrong = [word for word in extra if word.partition("=")[0] in (*RESERVED, *NOT_NEW)]
     if wrong:
         words = f"{', '.join(wrong)}: `holdfast run` sets this option itself"

@@ -282,7 +282,6 @@ class RunHistory:
 
     @property
     def unsettled(self) -> list[SessionRecord]:
-        """Sessions that started and whose end was not recorded."""
         return [record for record in self.sessions if not record.result]
 
     @property
@@ -324,15 +323,13 @@ class RunHistory:
         return last if last and last.result != DONE else None
 
     def before(self, needs: Iterable[str]) -> list[SessionRecord]:
-        """Sessions to build on, the latest first: the last batch's, then those that did what this
-        work needs."""
+        """Sessions to build on, latest first: the last batch's, then those it needs."""
         done, wanted = self.done, set(needs)
         last = [record for record in done if record.batch == done[-1].batch]
         needed = [record for record in done if wanted & record.specs and record not in last]
         return [*reversed(last), *reversed(needed)][:MAX_BRIEFS]
 
     def missing(self) -> list[str]:
-        """Files of finished tasks that were not there when their sessions ended."""
         return list(
             dict.fromkeys(file for session in self.sessions for file in session.ended.missing)
         )
@@ -414,8 +411,7 @@ def load_remaining(file: Path, root: Path) -> ContinuedPlan:
 
 
 def _read_history(file: Path, root: Path) -> tuple[RunHistory, str]:
-    """The history of the plan's runs. If its journal cannot be read, everything counts as open,
-    and a note says why."""
+    """The history of the plan's runs. Without a readable journal all is open: a note says why."""
     try:
         folder = journal_folder(file, root)
     except (OSError, ValueError):  # not a possible path; reading the plan reports that

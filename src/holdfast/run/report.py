@@ -57,8 +57,7 @@ class SessionEnd:
 
     @property
     def summary(self) -> str:
-        """What it reports to have done; without a report, the last words of a session that ended
-        well."""
+        """What it reports to have done, or the last words of a session that ended well."""
         return self.report.summary if self.report else self.words if self.is_success else ""
 
     def describe_failure(self) -> str:
@@ -69,7 +68,6 @@ class SessionEnd:
 
 
 def build_schema(names: Sequence[str]) -> dict[str, Any]:
-    """The schema of a report on these tasks."""
     text = {"type": "string"}
     fields = {
         "id": {"enum": list(names)},
@@ -88,7 +86,6 @@ def _object(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_end(event: dict[str, Any], exit_code: int | None, errors: str) -> SessionEnd:
-    """The end of a session, from the result event of Claude Code and the end of its stderr."""
     errors_told = event.get("errors")
     listed = "; ".join(map(str, errors_told)) if isinstance(errors_told, list) else ""
     words = str(event.get("result") or event.get("error") or listed)
@@ -135,6 +132,5 @@ def quote(text: str, max_chars: int = MAX_QUOTE_CHARS) -> str:
 
 
 def quote_end(text: str) -> str:
-    """The end of an error text, where the cause usually is."""
     words = fence.flat(redact(text), len(text) + 1)
     return words if len(words) <= MAX_QUOTE_CHARS else f"… {words[-MAX_QUOTE_CHARS:].lstrip()}"

@@ -62,8 +62,7 @@ class JobQueue:
         self._numbers = number_tasks(plan)
 
     def left(self) -> TaskPlan:
-        """What is not done, worked out once for each state of the journal: a long plan has as many
-        prompts as batches."""
+        """What is not done, worked out once per state of the journal."""
         history = self._context.history
         if history.revision != self._revision:
             self._revision = history.revision
@@ -94,7 +93,6 @@ class JobQueue:
             ]
 
     def prompt_context(self, job: SessionJob, error: str = "") -> PromptContext:
-        """What the session is told besides its tasks, from what the journal knows now."""
         history, options = self._context.history, self._context.options
         earlier = history.half_done(job.shares)
         needs = {name for share in job.shares for name in self._needs(share.id)}
@@ -261,7 +259,6 @@ class Runner:
         return ended
 
     def _finish(self, job: SessionJob, record: SessionRecord) -> None:
-        """Report the end of a session, and save a checkpoint if it did anything."""
         self._report_end(job, record)
         try:
             if record.done_shares:

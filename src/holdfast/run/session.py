@@ -34,8 +34,7 @@ NOT_STARTED = "fix what is named, then run the same command: what is done stays 
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """What a run reports while it goes on. `kind`: note, batch, begun, reading, session,
-    checkpoint."""
+    """What a run reports. `kind`: note, batch, begun, reading, session, checkpoint."""
 
     kind: str
     words: str
@@ -62,8 +61,7 @@ class RunOptions:
     timeout_seconds: float | None = None
 
     def command(self, session_id: str, tasks: Sequence[str]) -> list[str]:
-        """The command line. The prompt is passed on stdin: there it may have any length, and no
-        list of processes shows it."""
+        """The command line. The prompt goes to stdin: no list of processes shows it there."""
         words = [self.client.path, "-p", "--output-format", "stream-json", "--verbose"]
         words += ["--session-id", session_id, "--json-schema", json.dumps(build_schema(tasks))]
         return [*words, *(["--model", self.model] if self.model else []), *self.extra]
@@ -117,7 +115,6 @@ class SessionJob:
 
     @property
     def titles(self) -> str:
-        """The titles of its tasks, for the user."""
         return ", ".join(named(piece.task.shown) for piece in self.pieces)
 
     def without(self, positions: Collection[int]) -> SessionJob:
@@ -149,7 +146,6 @@ def judge(session_id: str, end: SessionEnd, names: Sequence[str]) -> Ended:
 
 
 def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str) -> SessionRecord:
-    """Start a session, listen until it has ended, record the result."""
     session_id = str(uuid.uuid4())
     root, history = context.options.root, context.history
     missing_before = find_missing(root, [path for piece in job.pieces for path in piece.task.paths])

@@ -156,7 +156,6 @@ def end_processes(find: Callable[[], set[psutil.Process]], linger_seconds: float
 
 
 def end_session(session_id: str) -> None:
-    """End what is left of a session whose supervisor is gone."""
     end_processes(lambda: find_processes(session_id))
 
 

@@ -53,8 +53,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     changes: Mapping[str, object] | None = None,
 ) -> Settings:
-    """All settings as they hold for one project, each with the place it came from. `changes` count
-    as if the user's file said so."""
+    """Settings of a project, with origins. `changes` count as if the user's file said so."""
     environ = os.environ if environ is None else environ
     values: dict[str, Value] = {setting.name: setting.default for setting in TABLE}
     origins = dict.fromkeys(values, "default")

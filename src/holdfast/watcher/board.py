@@ -33,8 +33,7 @@ StoreFinder = Callable[[], Store | None]
 
 
 class BoardWriter:
-    """Posts and delivers messages through a store, which `find_store` returns as soon as there is
-    one."""
+    """Posts and delivers messages through the store that `find_store` finds."""
 
     def __init__(self, find_store: StoreFinder) -> None:
         self._find_store = find_store

@@ -397,7 +397,6 @@ def read_ahead(seen: Glance) -> None:
 
 
 def _with_latest_checkpoint(seen: Glance, state: State) -> Glance:
-    """The glance, updated with a checkpoint that a hook took meanwhile."""
     if state.checkpoint_ms == seen.checkpoint_ms:
         return seen
     saved = min(state.checkpoint_tokens, seen.used_tokens)

@@ -25,7 +25,6 @@ INTERRUPTED = "[Request interrupted by user]"
 
 
 def is_codex(path: str) -> bool:
-    """Whether the file's name is that of a rollout."""
     return path.rpartition("/")[2].startswith(PREFIX)
 
 
@@ -156,7 +155,6 @@ class CodexTranslator:
         return []
 
     def _edits(self, base: dict[str, Any], item: dict[str, Any]) -> list[dict[str, Any]]:
-        """One call for each file of a patch, and its result."""
         changes = item.get("changes")
         if not isinstance(changes, dict):
             return []
@@ -183,7 +181,6 @@ ENCRYPTED = "(The client keeps this summary encrypted: its words cannot be read.
 
 
 def _is_summary(row: dict[str, Any]) -> bool:
-    """Whether the model wrote this message as the summary of a compaction."""
     metadata = row.get("metadata")
     return isinstance(metadata, dict) and metadata.get("compaction_output") is True
 
@@ -198,7 +195,6 @@ def user_row(base: dict[str, Any], blocks: list[Any], **more: Any) -> dict[str, 
 
 
 def _blocks(given: Any) -> list[dict[str, Any]]:
-    """Texts and pictures of a message."""
     blocks = []
     for part in given if isinstance(given, list) else ():
         if not isinstance(part, dict):

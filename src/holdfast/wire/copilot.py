@@ -27,7 +27,6 @@ FIELDS = {
 
 
 def is_copilot(path: str) -> bool:
-    """Whether the file's place is that of a session of Copilot."""
     parts = path.rsplit("/", 3)
     return parts[-1] == NAME and parts[-3:-2] == [ABOVE]
 

@@ -73,5 +73,4 @@ def load(folder: str) -> Mark | None:
 
 
 def arm(folder: str, mark: Mark) -> None:
-    """Replace the mark atomically."""
     places.replace_whole(os.path.join(folder, "mark"), mark.line().encode())

@@ -140,8 +140,7 @@ def changed_ns(path: str) -> int:
 
 
 def runs_subtasks(folder: str) -> bool:
-    """Whether the session has running subtasks, by the beginning of its projection. One that does
-    not say so counts as yes."""
+    """Whether subtasks run, by the beginning of the projection. If it does not say so, they do."""
     start = read_small(os.path.join(folder, "work.json"), 128)
     return bool(start) and not start.startswith(b'{"running_subtasks": 0,')
 
@@ -298,8 +297,7 @@ def _open_to_append(path: str) -> int:
 
 
 def move_aside(path: str, most_bytes: int) -> None:
-    """A file that has grown past this becomes `path.1`, once: of two that want to, the second
-    finds it done."""
+    """A file longer than this becomes `path.1`, once: of two that want to, one finds it done."""
     import fcntl
 
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

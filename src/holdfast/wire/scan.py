@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Rules:
-    """The attributes that the scanner reads from a decoder; control characters in strings are
-    accepted."""
+    """What the scanner reads from a decoder; control characters in strings are accepted."""
 
     strict = False
     object_hook = None

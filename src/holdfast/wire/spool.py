@@ -131,15 +131,13 @@ def rotate(folder: str) -> int:
 
 
 def lines(folder: str) -> list[SpoolLine]:
-    """All lines, oldest first."""
     older = places.read_small(os.path.join(folder, "spool.1"), ROTATE_BYTES * 2)
     newer = places.read_small(os.path.join(folder, "spool"), ROTATE_BYTES * 2)
     return _parse(older) + _parse(newer)
 
 
 def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
-    """The last few lines: what parallel calls left behind a moment ago. No line if it is not a
-    plain file."""
+    """The last few lines, as parallel calls left them; none if it is not a plain file."""
     try:
         fd = places.open_regular(os.path.join(folder, "spool"))
     except OSError:
@@ -172,7 +170,6 @@ def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
 
 
 def failed_tools(lines: Sequence[SpoolLine]) -> list[str]:
-    """Tools whose last call failed, among the last ten operations."""
     answers = dict.fromkeys(line.answer_id for line in lines if line.tool_use_id and line.answer_id)
     recent = set(list(answers)[-OPERATIONS:])
     last: dict[str, str] = {}

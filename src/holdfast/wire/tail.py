@@ -64,8 +64,7 @@ class Tail:
         return max(0, int(added - self.saved_tokens))
 
     def _missing_output_tokens(self, density: float) -> float:
-        """Return the output tokens that the usage lacks: clients before 2.1.59 wrote it while the
-        answer still streamed."""
+        """The output tokens that the usage lacks: before 2.1.59 it was written while streaming."""
         if not self.output_is_partial:
             return 0.0
         return max(0.0, self.answer_chars / density - self.output_tokens)
@@ -132,8 +131,7 @@ def _read(fd: int, size: int, sidechain: bool, density: float, path: str) -> Tai
 
 
 def _split_lines(data: bytes, start: int) -> list[bytes]:
-    """Return the lines, newest first. If the data starts inside the file, its first line is
-    incomplete and is left out."""
+    """The lines, newest first. If the data starts inside the file, its first line is left out."""
     lines = data.split(b"\n")
     if start:
         del lines[0]
@@ -142,7 +140,6 @@ def _split_lines(data: bytes, start: int) -> list[bytes]:
 
 
 def _parsed(lines: list[bytes], tail: Tail) -> Iterator[dict[str, Any]]:
-    """The lines that count, newest first."""
     for raw in lines:
         kind = _detect_kind(raw)
         line = scan.parse_object(raw) if kind else {}
@@ -298,8 +295,7 @@ def _count_content_chars(line: dict[str, Any], density: float) -> float:
 
 
 class _Added:
-    """Text added after an answer: its characters, the ids of its tool results, and the tokens that
-    microcompactions cleared."""
+    """Text added after an answer, its tool results, and what microcompactions cleared."""
 
     def __init__(self) -> None:
         self.chars = 0.0
