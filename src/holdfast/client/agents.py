@@ -89,7 +89,7 @@ class CodingAgent(NamedTuple):
         copies = [list(cached.glob(f"{shop}/{name}/*/{HOOKS}")) for name, shop in folders]
         return [
             max(some, key=os.path.getmtime) for some in copies if some
-        ]  # an older one may be left
+        ]  # older ones may be left
 
     def own_limit(self, environ: Mapping[str, str]) -> int | None:
         """The limit in the user's settings of this agent."""

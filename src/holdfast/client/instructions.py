@@ -81,14 +81,9 @@ def find_loaded_by(
     """Files loaded because `files` were read (paths relative to the project, newest first)."""
     home = environ.get("HOME", "")
     wanted = [file for file in files if file and file[0] not in "/~" and not file.startswith("../")]
-    for folder in (f"{project}/.claude/rules", f"{config_folder(environ)}/rules"):
-        for path, text, patterns in _read_rules(folder):
-            hit = next(
-                (one for one in wanted if patterns and matches(patterns, one)),
-                "",
-            )
-            if hit:
-                yield InstructionFile(path, "rule", text, f"paths: {', '.join(patterns)}")
+    for rule, patterns in _scoped_rules(project, environ):
+        if any(matches(patterns, file) for file in wanted):
+            yield rule
     for inner in _folders_of(wanted):
         place = f"{project}/{inner}"
         for name in NAMES:
@@ -122,10 +117,17 @@ def find_below(project: str, environ: Mapping[str, str]) -> Iterator[Instruction
 
 def find_scoped_rules(project: str, environ: Mapping[str, str]) -> Iterator[InstructionFile]:
     """Every rule with `paths`, whatever was read."""
+    yield from (rule for rule, _ in _scoped_rules(project, environ))
+
+
+def _scoped_rules(
+    project: str, environ: Mapping[str, str]
+) -> Iterator[tuple[InstructionFile, tuple[str, ...]]]:
     for folder in (f"{project}/.claude/rules", f"{config_folder(environ)}/rules"):
         for path, text, patterns in _read_rules(folder):
             if patterns:
-                yield InstructionFile(path, "rule", text, f"paths: {', '.join(patterns)}")
+                when = f"paths: {', '.join(patterns)}"
+                yield InstructionFile(path, "rule", text, when), patterns
 
 
 def read_excludes(project: str, environ: Mapping[str, str]) -> list[str]:

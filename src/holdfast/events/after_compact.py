@@ -49,16 +49,8 @@ def tell(moment: Moment) -> str:
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {error}")
         return ""
     log.add("INFO", record_session.log_name(state), _log_words(state, found))
-    audit.add(
-        {
-            "event": FREED,
-            "at_ms": moment.now_ms,
-            "session_id": state.session_id,
-            "agent_id": state.agent_id,
-            "level": "",
-            **found,
-        }
-    )
+    window = {"session_id": state.session_id, "agent_id": state.agent_id}
+    audit.add({"event": FREED, "at_ms": moment.now_ms, **window, "level": "", **found})
     return ""
 
 
@@ -83,7 +75,9 @@ def _left_out(state: State, moment: Moment, summary: str) -> tuple[str, dict[str
 def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[str, dict[str, Any]]:
     """The brief of what is missing in both the summary and our first brief."""
     record = storage.read_on(state, moment.folder, moment.is_late)
-    summary = _known_secrets(state, record).without_in(redact(summary)) or record.summary
+    known_secrets = ToldSecrets()
+    known_secrets.hear_again(state.transcript, record.told)
+    summary = known_secrets.without_in(redact(summary)) or record.summary
     if record.unread:  # a summary cannot be compared with half a session
         log.add("WARN", record_session.log_name(state), "no time to compare the summary")
         return "", {}
@@ -134,9 +128,3 @@ def compose_second(
         given=f"{summary}\n{first}",
         headline=CONTINUED,
     )
-
-
-def _known_secrets(state: State, record: Record) -> ToldSecrets:
-    known = ToldSecrets()
-    known.hear_again(state.transcript, record.told)
-    return known

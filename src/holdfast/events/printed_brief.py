@@ -47,12 +47,8 @@ def _leave(path: str, text: str) -> None:
 
 
 # What a brief restored, by section, as the user reads it.
-RESTORED = {
-    "said": "of your message",
-    "failing": "failing command",
-    "tasks": "open task",
-    "agents": "background task",
-}
+RESTORED = {"said": "of your message", "failing": "failing command"}
+RESTORED |= {"tasks": "open task", "agents": "background task"}
 
 
 def restored_words(counts: Mapping[str, int]) -> str:

@@ -53,11 +53,8 @@ def tell(moment: Moment) -> str:
             twice = _runs_twice(state.project, state.transcript)
         text, failure = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
-    log.add(
-        "INFO",
-        record_session.log_name(state),
-        f"session {source}, model {state.model or 'unknown'}",
-    )
+    started = f"session {source}, model {state.model or 'unknown'}"
+    log.add("INFO", record_session.log_name(state), started)
     if failure:
         return _tell_failure(state, failure)
     if not alarm:
@@ -75,7 +72,7 @@ def tell(moment: Moment) -> str:
 def _cannot_save() -> str:
     """Where nothing can be written, nothing can be remembered until the user prompts again."""
     home = places.home()
-    if os.path.isdir(home) and os.access(home, os.W_OK | os.X_OK):  # noqa: PTH112
+    if os.access(f"{home}/.", os.W_OK | os.X_OK):
         return ""
     return f"no checkpoint can be saved, as {home} cannot be written"
 

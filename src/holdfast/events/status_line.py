@@ -31,15 +31,8 @@ from holdfast.wire.log import inert
 BAR = 10
 MOST_MODEL = 40
 MINIMAL, FULL = "minimal", "full"
-COLOURS = {
-    "green": "32",
-    "yellow": "33",
-    "orange": "38;5;208",
-    "red": "1;31",
-    "compacting": "36",
-    "unknown": "2",
-    "": "2",
-}
+COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31", "compacting": "36"}
+DIM = "2"
 SECONDS = 3.0
 MOST_BYTES = 64 << 10
 
@@ -151,7 +144,7 @@ def _bar(ratio: float) -> str:
 def _colour(zone: str, text: str) -> str:
     if os.environ.get("NO_COLOR"):
         return text
-    return f"\033[{COLOURS[zone]}m{text}\033[0m"
+    return f"\033[{COLOURS.get(zone, DIM)}m{text}\033[0m"
 
 
 def _note(folder: str, payload: dict[str, Any]) -> None:

@@ -83,9 +83,8 @@ def tell_agent_stop(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
     try:
         with lock_state(folder) as state:
-            messages = outbox.messages_for_turn(
-                folder, state.transcript or path, now_ms, MOST_AT_END
-            )
+            path = state.transcript or path
+            messages = outbox.messages_for_turn(folder, path, now_ms, MOST_AT_END)
     except WindowBusy:
         return ""
     return hook_outputs.add_context("SubagentStop", to_model=messages)
@@ -203,11 +202,8 @@ def _judge_locked(moment: Moment, state: State, shown_to_user: bool) -> _News:
         state.restored = {}
     second = _second_brief(state)
     to_model = "\n".join(filter(None, (news.to_model, second, _messages(moment, state))))
-    compresses = (
-        not shown_to_user
-        and not to_model
-        and guard.compression_due(state, used_ratio, lines, settings)
-    )
+    compresses = not (shown_to_user or to_model)
+    compresses = compresses and guard.compression_due(state, used_ratio, lines, settings)
     state.rolled_ms = moment.now_ms if compresses else state.rolled_ms
     size = spool.rotate(moment.folder)
     armed = make_mark.mark_for(state, seen.verdict, lines, size, settings)
@@ -288,18 +284,15 @@ def _describe_save(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
 def _line(crossing: Crossing, seen: View, saved: str) -> str:
     reading = seen.reading
     share = f"{alert_texts.estimate_mark(reading.estimated)}{seen.verdict.used_ratio:.1%}"
-    parts = [
-        f"{share} used ({alert_texts.format_tokens(reading.used_tokens, reading.estimated)} tokens)"
-    ]
+    tokens = alert_texts.format_tokens(reading.used_tokens, reading.estimated)
+    parts = [f"{share} used ({tokens} tokens)"]
     if crossing.zone is not None:
         parts.append(f"zone {crossing.zone.name.lower()}")
     if crossing.alert is not None:
         parts.append(f"alert {crossing.alert.name.lower()}")
     if seen.verdict.fast_climb:
         parts.append("climbing fast")
-    if saved:
-        parts.append(saved)
-    return ", ".join(parts)
+    return ", ".join(filter(None, (*parts, saved)))
 
 
 def _event(

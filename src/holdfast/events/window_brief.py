@@ -66,10 +66,8 @@ def shared_work(state: State, folder: str) -> dict[str, Any]:
     found = read_projection(folder)
     if not found:
         return {}
-    mine = state.agent_id or None
-    parts = [
-        subtask for subtask in subtasks(found) if subtask.get("agent_id") != mine or mine is None
-    ]
+    own = state.agent_id
+    parts = [part for part in subtasks(found) if not own or part.get("agent_id") != own]
     names = _names(state, found)
     messages = [one for one in objects_in(found, "recent_messages") if _concerns(one, names)]
     return {**found, "subtasks": parts, "recent_messages": messages}
@@ -93,10 +91,8 @@ def _concerns(message: Mapping[str, Any], names: frozenset[str]) -> bool:
 
 def headline(state: State, record: Record) -> str:
     """Which window this is and how full it will be. Numbers of the old window do not apply."""
-    words = (
-        f"Window {record.compactions_now + 1}, just compacted: earlier fill figures are out of date"
-    )
-    limit = state.edge_tokens
+    number, limit = record.compactions_now + 1, state.edge_tokens
+    words = f"Window {number}, just compacted: earlier fill figures are out of date"
     if not limit:
         return f"{words}."
     used = (state.overhead_tokens or OVERHEAD_TOKENS) + SUMMARY_TOKENS
@@ -106,9 +102,8 @@ def headline(state: State, record: Record) -> str:
 
 def count_restored(brief: Brief) -> Counter[str]:
     """How much of each kind a brief restored, as the user is told."""
-    return Counter(
-        item.section for item in brief.items if item.section in RESTORED and _is_open(item)
-    )
+    items = (item for item in brief.items if item.section in RESTORED and _is_open(item))
+    return Counter(item.section for item in items)
 
 
 def _is_open(item: BriefItem) -> bool:

@@ -20,6 +20,7 @@ OUTPUT_MARK = "\nOutput:\n"
 EXITS = ("Process exited with code ", "Exit code: ")
 MOST_HEAD = 400  # characters before the output of a command
 TOLD_BY_EVENT = frozenset(("user_message", "item_completed", "turn_aborted", "token_count"))
+COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
 WINDOW = "context-window"  # a line of ours: what Codex states of its window
 INTERRUPTED = "[Request interrupted by user]"
 
@@ -52,14 +53,8 @@ class CodexTranslator:
             self._cwd = text_of(payload, "cwd") or self._cwd
             self._model = text_of(payload, "model") or self._model
             return []
-        base = {
-            "timestamp": text_of(row, "timestamp"),
-            "sessionId": self._session,
-            "cwd": self._cwd,
-            "version": f"{VERSION} {self._version}".rstrip(),
-            "uuid": f"{self._session}:{place}",
-            "isSidechain": False,
-        }
+        version = f"{VERSION} {self._version}".rstrip()
+        base = base_row(row, self._session, self._cwd, version, f"{self._session}:{place}")
         if kind == "compacted":
             return self._compaction(base, payload)
         if kind == "token_usage_record":
@@ -112,15 +107,7 @@ class CodexTranslator:
     def _usage(self, base: dict[str, Any], usage: Any) -> list[dict[str, Any]]:
         if not isinstance(usage, dict) or self._is_summing_up:
             return []
-        cached, written = (
-            count_of(usage, name) for name in ("cached_input_tokens", "cache_write_input_tokens")
-        )
-        counts = {
-            "input_tokens": max(0, count_of(usage, "input_tokens") - cached - written),
-            "cache_read_input_tokens": cached,
-            "cache_creation_input_tokens": written,
-            "output_tokens": count_of(usage, "output_tokens"),
-        }
+        counts = usage_counts(usage, COUNTS)
         self._used = sum(counts.values())
         rows = [self._answer(base, [], counts)] if self._used else []
         self._counted += 1
@@ -171,10 +158,7 @@ class CodexTranslator:
     def _compaction(self, base: dict[str, Any], payload: dict[str, Any]) -> list[dict[str, Any]]:
         """A boundary, and the summary. OpenAI's own is encrypted: then there are no words."""
         metadata = {"trigger": "", "preTokens": self._used or None}
-        boundary = {**base, "type": "system", "subtype": "compact_boundary"}
-        words = text_of(payload, "message") or ENCRYPTED
-        summary = user_row(base, [text_block(words)], isCompactSummary=True)
-        return [{**boundary, "compactMetadata": metadata}, summary]
+        return compaction_rows(base, metadata, text_of(payload, "message") or ENCRYPTED)
 
 
 ENCRYPTED = "(The client keeps this summary encrypted: its words cannot be read.)"
@@ -188,6 +172,33 @@ def _is_summary(row: dict[str, Any]) -> bool:
 def _typed(base: dict[str, Any], payload: dict[str, Any], blocks: list[Any]) -> dict[str, Any]:
     row = user_row(base, blocks, promptSource="typed", origin={"kind": "human"})
     return {**row, "promptId": text_of(payload, "turn_id")}
+
+
+def base_row(
+    row: dict[str, Any], session: str, cwd: str, version: str, uuid: str
+) -> dict[str, Any]:
+    """What every line of a session has."""
+    known = {"timestamp": text_of(row, "timestamp"), "sessionId": session, "cwd": cwd}
+    return {**known, "version": version, "uuid": uuid, "isSidechain": False}
+
+
+def usage_counts(usage: dict[str, Any], names: tuple[str, ...]) -> dict[str, int]:
+    """Claude Code's counts, from those of another agent, whose input has the cached tokens too."""
+    given, cached, written, output = (count_of(usage, name) for name in names)
+    return {
+        "input_tokens": max(0, given - cached - written),
+        "cache_read_input_tokens": cached,
+        "cache_creation_input_tokens": written,
+        "output_tokens": output,
+    }
+
+
+def compaction_rows(
+    base: dict[str, Any], metadata: dict[str, Any], words: str
+) -> list[dict[str, Any]]:
+    boundary = {**base, "type": "system", "subtype": "compact_boundary"}
+    summary = user_row(base, [text_block(words)], isCompactSummary=True)
+    return [{**boundary, "compactMetadata": metadata}, summary]
 
 
 def user_row(base: dict[str, Any], blocks: list[Any], **more: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.wire import codex
 from holdfast.wire.codex import result_block, text_block, user_row
 from holdfast.wire.scan import count_of, text_of
 
@@ -17,13 +18,10 @@ if TYPE_CHECKING:
 
 VERSION = "copilot"  # how the version of its lines begins
 NAME, ABOVE = "events.jsonl", "session-state"
+COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 TOOLS = {"bash": "Bash", "create": "Write", "edit": "Edit", "view": "Read", "task": "Agent"}
-FIELDS = {
-    "path": "file_path",
-    "file_text": "content",
-    "old_str": "old_string",
-    "new_str": "new_string",
-}
+FIELDS = {"path": "file_path", "file_text": "content"}
+FIELDS |= {"old_str": "old_string", "new_str": "new_string"}
 
 
 def is_copilot(path: str) -> bool:
@@ -51,20 +49,13 @@ class CopilotTranslator:
         if not isinstance(data, dict):
             return []
         if kind == "session.start":
-            self._session, self._version = (
-                text_of(data, "sessionId"),
-                text_of(data, "copilotVersion"),
-            )
+            self._session = text_of(data, "sessionId")
+            self._version = text_of(data, "copilotVersion")
             self._cwd = text_of(data.get("context"), "cwd")
             return []
-        base = {
-            "timestamp": text_of(row, "timestamp"),
-            "sessionId": self._session,
-            "cwd": self._cwd,
-            "version": f"{VERSION} {self._version}".rstrip(),
-            "uuid": text_of(row, "id") or f"{self._session}:{place}",
-            "isSidechain": False,
-        }
+        version = f"{VERSION} {self._version}".rstrip()
+        uuid = text_of(row, "id") or f"{self._session}:{place}"
+        base = codex.base_row(row, self._session, self._cwd, version, uuid)
         if kind == "user.message":
             return [_typed(base, data)] if text_of(data, "content") else []
         if kind == "session.usage_record":
@@ -82,13 +73,7 @@ class CopilotTranslator:
     def _usage(self, base: dict[str, Any], usage: Any) -> list[dict[str, Any]]:
         if not isinstance(usage, dict):
             return []
-        cached, written = count_of(usage, "cacheReadTokens"), count_of(usage, "cacheWriteTokens")
-        counts = {
-            "input_tokens": max(0, count_of(usage, "inputTokens") - cached - written),
-            "cache_read_input_tokens": cached,
-            "cache_creation_input_tokens": written,
-            "output_tokens": count_of(usage, "outputTokens"),
-        }
+        counts = codex.usage_counts(usage, COUNTS)
         self._used = sum(counts.values())
         message = {
             "id": text_of(usage, "apiCallId"),
@@ -106,11 +91,7 @@ class CopilotTranslator:
             "preTokens": self._used or None,
             "postTokens": count_of(data, "postCompactionTokens") or None,
         }
-        boundary = {**base, "type": "system", "subtype": "compact_boundary"}
-        summary = user_row(
-            base, [text_block(text_of(data, "summaryContent"))], isCompactSummary=True
-        )
-        return [{**boundary, "compactMetadata": metadata}, summary]
+        return codex.compaction_rows(base, metadata, text_of(data, "summaryContent"))
 
 
 def _typed(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
