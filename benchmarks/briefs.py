@@ -35,9 +35,9 @@ STAGES = {
 
 def make_brief(path: str, budget: int) -> str:
     """What the evaluator calls: the brief that `holdfast brief --max-tokens` prints."""
-    from holdfast.events import window_brief
     from holdfast.record.reader import read_record
     from holdfast.record.secrets import redact_record
+    from holdfast.session import window_brief
     from holdfast.window.state import State
 
     folder = str(Path(path).parent)

@@ -20,13 +20,13 @@ from holdfast.budget import ledger
 from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
 from holdfast.checkpoint.write import keep
-from holdfast.events import history
 from holdfast.hub import projection_file
 from holdfast.hub.ingest import set_aside
 from holdfast.plan import estimate
 from holdfast.record import model as record
 from holdfast.segment import library
 from holdfast.segment.formats import Done, Queue
+from holdfast.session import history
 from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
 from holdfast.window import observed_limits, outbox, state

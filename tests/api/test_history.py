@@ -9,11 +9,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.api.server import PastReader
-from holdfast.events import history
 from holdfast.hub.ingest import windows
 from holdfast.hub.ingest.background import tidy
 from holdfast.hub.ingest.sync import read_positions, sync
 from holdfast.hub.store.store import Store
+from holdfast.session import history
 from holdfast.wire import places
 from tests.archive.sessions import session_path
 from tests.builders import SONNET, a_boundary, a_prompt, a_summary, a_transcript, an_answer

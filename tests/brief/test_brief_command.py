@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from holdfast.cli.brief import brief, lost
 from holdfast.cli.sessions import NotATranscript
-from holdfast.events.window_brief import compose_brief
 from holdfast.hub import projection_file
 from holdfast.record.reader import read_record
+from holdfast.session.window_brief import compose_brief
 from holdfast.window.state import State
 from tests.checkpoint.sessions import Session
 

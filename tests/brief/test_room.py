@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.compose import Brief, compose
+from holdfast.brief.compose import Brief, compose, compose_second
 from holdfast.brief.item import MOST_UNITS, OUTPUT_TOKENS, hook_tokens
 from holdfast.brief.work_items import FILES_SHARE
 from holdfast.budget.compartments import units
-from holdfast.events.after_compact import compose_second
 from holdfast.record.model import FileUse, Place, Record, Turn
 from tests.brief.test_quotes import busy, said
 from tests.checkpoint.sessions import Session
@@ -26,7 +25,7 @@ WORDS = st.lists(st.sampled_from(NAMES), max_size=25)
 def both(record: Record) -> tuple[Brief, Brief]:
     """The two briefs of a compaction whose summary says hardly anything."""
     first = compose(record, OUTPUT_TOKENS, given="")
-    return first, compose_second(record, SUMMARY, first.text)
+    return first, compose_second(record, f"{SUMMARY}\n{first.text}")
 
 
 def rules(count: int) -> list[str]:

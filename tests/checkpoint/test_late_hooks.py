@@ -11,8 +11,8 @@ import pytest
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.verify import verify
-from holdfast.events import take_checkpoint
 from holdfast.record import storage
+from holdfast.session import take_checkpoint
 from holdfast.window.state import State
 from holdfast.wire import places
 from tests.checkpoint.sessions import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.events import take_checkpoint
+from holdfast.session import take_checkpoint
 from holdfast.window.state import State
 from holdfast.wire import places
 from tests.transcript import builders as b

@@ -11,14 +11,14 @@ from sqlalchemy.engine import Connection
 
 from holdfast.budget import ledger
 from holdfast.events.session_start import OUR_HOOK
-from holdfast.events.summary_report import compaction_report
-from holdfast.events.take_checkpoint import take
-from holdfast.events.window_brief import compose_brief
 from holdfast.hub.board import agreements, messages
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import work
 from holdfast.record.reader import read_record
+from holdfast.session.summary_report import compaction_report
+from holdfast.session.take_checkpoint import take
+from holdfast.session.window_brief import compose_brief
 from holdfast.window import audit
 from holdfast.window import state as states
 from holdfast.window.audit import FREED, PRESSURE

@@ -20,9 +20,9 @@ from starlette.testclient import TestClient
 
 from holdfast.api.app import create
 from holdfast.cli.main import holdfast_command
-from holdfast.events import history
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
+from holdfast.session import history
 from holdfast.watcher.loop import take_lock
 from tests.api.live import a_url
 from tests.builders import EDGE

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.events import session_start, window_brief
+from holdfast.events import session_start
 from holdfast.hook.observation import Moment
+from holdfast.session import window_brief
 from holdfast.window.state import lock_state
 from holdfast.wire import log
 

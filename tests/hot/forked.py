@@ -23,7 +23,7 @@ import json, os, pkgutil, sys
 sys.path.insert(0, sys.argv[1])
 from holdfast.hook import entry
 entry._wake("dispatch")
-for name in "events", "checkpoint", "brief", "window", "transcript", "settings":
+for name in "events", "session", "checkpoint", "brief", "window", "transcript", "settings":
     package = __import__("holdfast." + name, None, None, ["*"])
     for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         __import__(found.name)

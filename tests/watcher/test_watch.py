@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from holdfast.checkpoint.write import SavedCheckpoint
-from holdfast.events import take_checkpoint
 from holdfast.hub.board import messages
 from holdfast.hub.store.store import Store
+from holdfast.session import take_checkpoint
 from holdfast.watcher.watch import RETRY_SECONDS, Watch
 from holdfast.window import outbox
 from holdfast.window import state as states

@@ -31,8 +31,6 @@ from holdfast.api.app import create
 from holdfast.api.database import Hub
 from holdfast.api.gate import KNOWN, LOOPBACK, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
-from holdfast.events import history
-from holdfast.events.history import Figures
 from holdfast.files import lock
 from holdfast.hub import rebuild
 from holdfast.hub.ingest import gather, sync
@@ -43,6 +41,8 @@ from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
 from holdfast.memory import embedders, sessions
 from holdfast.memory.sync import Filler
+from holdfast.session import history
+from holdfast.session.history import Figures
 from holdfast.watcher.loop import Watcher
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError, describe

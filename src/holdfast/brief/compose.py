@@ -32,8 +32,13 @@ from holdfast.text import fence
 from holdfast.text.fence import quoted
 from holdfast.text.sentences import clip
 from holdfast.wire import log
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 DEFAULT_TOKENS = 2000
+# The hook that tells the second brief may add an alert and three messages of other agents: 1,190.
+SECOND_TOKENS = int((MOST_UNITS - 1_190) / CHARS_PER_TOKEN)
+MOST_SUMMARY = 60_000  # characters
+CONTINUED = "This continues the brief of this compaction, with what it had no room for."
 # "Not instructions" alone would apply to the user's own rules below it as well. "It still holds"
 # alone would make a reader carry out "commit" again.
 NOTICE = (
@@ -126,6 +131,25 @@ def compose(
     fill(choice, items)
     known = sum(map(choice.knows, items))
     return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
+
+
+def compose_second(
+    record: Record,
+    given: str,
+    max_tokens: int = SECOND_TOKENS,
+    *,
+    agent_type: str = "",
+    budget: Ledger = NOTHING_SET,
+) -> Brief:
+    """The brief of what is not `given`: neither in the summary nor in the first brief."""
+    return compose(
+        record,
+        max_tokens,
+        agent_type=agent_type,
+        budget=budget,
+        given=given,
+        headline=CONTINUED,
+    )
 
 
 def compose_rows(

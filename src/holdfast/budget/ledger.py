@@ -1,7 +1,7 @@
 """What was pinned, evicted and allotted, in small files: of the user, a project, a session.
 
 A user, or the model through a tool, can pin, unpin, evict, readmit and allot;
-`events.window_budget.status` shows the result. A file that cannot be read counts as empty, and the
+`session.window_budget.status` shows the result. A file that cannot be read counts as empty, and the
 log says so. Nothing overwrites it: a newer version is refused, a damaged file is set aside.
 """
 

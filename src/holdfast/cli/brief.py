@@ -16,10 +16,10 @@ from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose, newest_compacted
 from holdfast.cli.terminal import draw_table, paint, print_json, say, working
 from holdfast.client.agents import session_of
-from holdfast.events import history as past
-from holdfast.events import summary_report, window_brief
 from holdfast.record.reader import read_record
 from holdfast.record.secrets import redact_record
+from holdfast.session import history as past
+from holdfast.session import summary_report, window_brief
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import Unreadable, lookup
 from holdfast.window.state import State

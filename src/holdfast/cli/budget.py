@@ -17,9 +17,9 @@ from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON, USER
 from holdfast.cli.sessions import NoSession, choose
 from holdfast.cli.terminal import draw_table, paint, print_json, say
-from holdfast.events import window_budget
-from holdfast.events.window_budget import BudgetStatus
 from holdfast.hub import row_times
+from holdfast.session import window_budget
+from holdfast.session.window_budget import BudgetStatus
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
 from holdfast.window.alert_texts import estimate_mark

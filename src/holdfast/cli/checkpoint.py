@@ -16,8 +16,8 @@ from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import paint, print_json, say, working
-from holdfast.events import take_checkpoint
 from holdfast.files.folders import INSIDE
+from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.text.fence import escape, shown
 from holdfast.text.numbers import counted

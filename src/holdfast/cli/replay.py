@@ -20,8 +20,8 @@ from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, print_json, say, working
 from holdfast.client import limit_settings
 from holdfast.client.agents import session_of
-from holdfast.events import summary_report
-from holdfast.events.summary_report import NO_ROOM, SummaryReport, summary_reports
+from holdfast.session import summary_report
+from holdfast.session.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
 from holdfast.window.replay import Point, Raised, Replay, ReplayedCompaction, Replayer

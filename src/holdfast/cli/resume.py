@@ -22,8 +22,8 @@ from holdfast.cli import sessions
 from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import age, draw_table, print_json, say
 from holdfast.client.memory_folder import slug
-from holdfast.events import window_brief
 from holdfast.redact import redact
+from holdfast.session import window_brief
 from holdfast.text import fence, timestamps
 from holdfast.text.fence import shown
 from holdfast.transcript import PACKED

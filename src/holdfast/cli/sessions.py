@@ -324,7 +324,7 @@ def _is_compacted(path: Path) -> bool:
 
 
 def _of_gzip(path: str) -> Chosen:
-    from holdfast.events.window_brief import state_of  # `status` seldom needs it
+    from holdfast.session.window_brief import state_of  # `status` seldom needs it
 
     about = archive.read_header(path)
     if about:

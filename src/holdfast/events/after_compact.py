@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from holdfast.brief.compose import NOTHING_SET, TO_BE_CONTINUED, Brief, compose
-from holdfast.brief.item import MOST_UNITS, hook_tokens
+from holdfast.brief.compose import MOST_SUMMARY, SECOND_TOKENS, TO_BE_CONTINUED, compose_second
+from holdfast.brief.item import hook_tokens
 from holdfast.brief.summary_coverage import measure, missing
 from holdfast.budget import ledger
-from holdfast.budget.ledger import Ledger
-from holdfast.events import printed_brief, record_session
+from holdfast.events import record_session
 from holdfast.hook.observation import Moment
 from holdfast.memory.embedders import nearness
 from holdfast.record import storage
-from holdfast.record.model import Record
 from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
+from holdfast.session import printed_brief
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip
 from holdfast.transcript import ENCRYPTED
@@ -29,12 +28,6 @@ from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.wire import log, scan
 from holdfast.wire.errors import describe
-from holdfast.wire.mark import CHARS_PER_TOKEN
-
-# The hook that tells the second brief may add an alert and three messages of other agents: 1,190.
-SECOND_TOKENS = int((MOST_UNITS - 1_190) / CHARS_PER_TOKEN)
-MOST_SUMMARY = 60_000
-CONTINUED = "This continues the brief of this compaction, with what it had no room for."
 
 
 def tell(moment: Moment) -> str:
@@ -89,15 +82,14 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose_second(
         record,
-        summary,
-        given,
-        budget=known,
+        f"{summary}\n{given}",
+        min(SECOND_TOKENS, hook_tokens(state.project, state.edge_tokens)),
         agent_type=state.agent_type,
-        max_tokens=min(SECOND_TOKENS, hook_tokens(state.project, state.edge_tokens)),
+        budget=known,
     )
     restored = Counter(state.restored)
     if brief.lines and (second_half or TO_BE_CONTINUED not in first):  # else it was counted
-        from holdfast.events import window_brief  # a compaction that needs one brief does not pay
+        from holdfast.session import window_brief  # a compaction that needs one brief does not pay
 
         restored += window_brief.count_restored(brief)
         restored["said"] = min(restored["said"], len(record.turns))  # one may stand in both
@@ -108,23 +100,3 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
         return second, {}
     counts = {"number": state.compactions, "items": len(items), "not_found": not_found}
     return second, {**counts, "restored": not_found - len(missing(items, f"{given}\n{second}"))}
-
-
-def compose_second(
-    record: Record,
-    summary: str,
-    first: str,
-    *,
-    budget: Ledger = NOTHING_SET,
-    agent_type: str = "",
-    max_tokens: int = SECOND_TOKENS,
-) -> Brief:
-    """The brief of what is in neither the summary nor the first brief."""
-    return compose(
-        record,
-        max_tokens,
-        agent_type=agent_type,
-        budget=budget,
-        given=f"{summary}\n{first}",
-        headline=CONTINUED,
-    )

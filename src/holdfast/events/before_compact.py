@@ -11,10 +11,11 @@ import os
 
 from holdfast.brief.item import find_archived
 from holdfast.brief.summary_instructions import write_instructions
-from holdfast.events import record_session, take_checkpoint
+from holdfast.events import record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import git, storage
 from holdfast.record.model import Record
+from holdfast.session import take_checkpoint
 from holdfast.window import make_mark
 from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, scan

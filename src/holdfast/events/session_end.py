@@ -7,9 +7,10 @@ import shutil
 import time
 from pathlib import Path
 
-from holdfast.events import background, record_session, take_checkpoint
+from holdfast.events import background, record_session
 from holdfast.hook.observation import Moment
 from holdfast.redact import redact
+from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import view

@@ -11,9 +11,10 @@ import os
 from typing import TYPE_CHECKING
 
 from holdfast.client import hook_outputs
-from holdfast.events import printed_brief, record_session
+from holdfast.events import record_session
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
+from holdfast.session import printed_brief
 from holdfast.window import make_mark
 from holdfast.window import state as window_state
 from holdfast.window.state import State, lock_state_if_possible
@@ -142,7 +143,7 @@ def _tell_failure(state: State, failure: str) -> str:
 
 def _brief(state: State, moment: Moment) -> str:
     from holdfast.budget.compartments import tokens_of, units  # a start need not pay for these
-    from holdfast.events import window_brief
+    from holdfast.session import window_brief
 
     record = storage.read_on(state, moment.folder, moment.is_late)
     brief, halves = _halves(state, moment, record)
@@ -162,7 +163,7 @@ def _brief(state: State, moment: Moment) -> str:
 def _halves(state: State, moment: Moment, record: Record) -> tuple[Brief, Sequence[str]]:
     """The brief as it is printed: in one part or in two."""
     from holdfast.brief.compose import halves_of
-    from holdfast.events import window_brief
+    from holdfast.session import window_brief
 
     brief = window_brief.compose_brief(state, moment.folder, record, compacting=True)
     return brief, halves_of(brief)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import hook_outputs
-from holdfast.events import printed_brief, record_session
+from holdfast.events import record_session
 from holdfast.hook.observation import Moment
+from holdfast.session import printed_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, audit, guard, make_mark, observed_limits, view
 from holdfast.window.guard import Crossing
@@ -265,7 +266,7 @@ def _take_if_due(
 ) -> SavedCheckpoint | None:
     if not crossing.checkpoint:
         return None
-    from holdfast.events import take_checkpoint  # only a hook that keeps one pays for it
+    from holdfast.session import take_checkpoint  # only a hook that keeps one pays for it
 
     return take_checkpoint.take(
         state, moment.folder, crossing.checkpoint, seen.reading.at_ms, is_late=moment.is_late

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.events import take_checkpoint, window_brief
 from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskPiece
 from holdfast.record import storage, user_input
+from holdfast.session import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, short
 from holdfast.window import state as window_state

@@ -17,8 +17,8 @@ from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client import agents, limit_settings
 from holdfast.client import compaction_limit as edges
 from holdfast.client.settings_files import transcripts_folder
-from holdfast.events import take_checkpoint
 from holdfast.record import storage
+from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.watcher.board import BoardWriter, StoreFinder

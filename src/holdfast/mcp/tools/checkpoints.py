@@ -14,11 +14,11 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.client.memory_folder import slug
-from holdfast.events import take_checkpoint, window_brief
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import CheckpointArguments, ResumeArguments
 from holdfast.record import storage
+from holdfast.session import take_checkpoint, window_brief
 from holdfast.text import fence
 from holdfast.text.numbers import counted
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from holdfast.budget import compartments, ledger
 from holdfast.budget.ledger import MODEL
-from holdfast.events import window_budget
-from holdfast.events.window_budget import CompartmentUse
 from holdfast.hub import row_times
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import ContextBudgetArguments
+from holdfast.session import window_budget
+from holdfast.session.window_budget import CompartmentUse
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
 from holdfast.window import health, view

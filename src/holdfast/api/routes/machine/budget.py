@@ -15,9 +15,9 @@ from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import API, InvalidPin, NoSuchPin, Pin, TooManyPins
-from holdfast.events import window_budget
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, Refused
+from holdfast.session import window_budget
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
 

@@ -13,11 +13,11 @@ from holdfast.api.routes.machine.files import local_window, read_files
 from holdfast.checkpoint import checkpoint_file, find, index, snapshot, verify
 from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, DamagedCheckpoint, Document
 from holdfast.checkpoint.index import CheckpointEntry
-from holdfast.events import take_checkpoint
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.rows import Page
+from holdfast.session import take_checkpoint
 
 router = Router(prefix="/api/checkpoints", tags=["checkpoints"])
 ID = r"^[0-9A-Za-z-]{1,60}$"  # never a path: a file is only opened where the index names it

@@ -13,13 +13,13 @@ from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
 from holdfast.api.responses import Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.files import read_files, state_of
-from holdfast.events import history
-from holdfast.events.history import SummaryCounts
-from holdfast.events.summary_report import compaction_report
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import audit, readings
+from holdfast.session import history
+from holdfast.session.history import SummaryCounts
+from holdfast.session.summary_report import compaction_report
 from holdfast.transcript import Unreadable
 
 router = Router(prefix="/api/compactions", tags=["compactions"])

@@ -19,7 +19,6 @@ from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.archive import transcripts as archived
 from holdfast.client.agents import AGENTS
 from holdfast.client.settings_files import config_folder
-from holdfast.events import history
 from holdfast.events.session_start import OUR_HOOK
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import replace_unstorable
@@ -27,6 +26,7 @@ from holdfast.hub.ingest import set_aside
 from holdfast.hub.ingest.gather import WINDOW
 from holdfast.hub.ingest.sync import written_at
 from holdfast.redact import redact
+from holdfast.session import history
 from holdfast.settings import load
 from holdfast.settings.load import Settings
 from holdfast.settings.table import TABLE, Setting

@@ -18,13 +18,13 @@ from holdfast.api.routes.machine.compactions import counts_of
 from holdfast.api.routes.machine.files import read_files
 from holdfast.checkpoint import find, index, verify
 from holdfast.client.agents import AGENTS
-from holdfast.events import history
-from holdfast.events.history import SummaryCounts, TranscriptFigures
 from holdfast.hub import ids, row_times
 from holdfast.hub.ingest.windows import is_reported
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import audit, readings
 from holdfast.hub.tree import sessions as past_sessions
+from holdfast.session import history
+from holdfast.session.history import SummaryCounts, TranscriptFigures
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import Tariff, cost_of, parse_tariff
 from holdfast.window.history import TokenUse

@@ -20,7 +20,6 @@ from holdfast.api.routes.machine.compactions import SourcePlace
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
-from holdfast.events import window_brief
 from holdfast.files.git import run_git
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
@@ -32,6 +31,7 @@ from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import FIRST_TURNS, place_of
 from holdfast.redact import redact
+from holdfast.session import window_brief
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
 from holdfast.wire import places

@@ -11,19 +11,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.brief.compose import Brief, compose
+from holdfast.brief.compose import MOST_SUMMARY, Brief, compose, compose_second
 from holdfast.brief.item import OUTPUT_TOKENS, BriefItem
 from holdfast.brief.quotes import quotes
 from holdfast.brief.summary_coverage import MeasuredItem, measure, missing
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import tokens_of, units
-from holdfast.events import after_compact
-from holdfast.events.window_brief import headline
 from holdfast.memory.embedders import nearness
 from holdfast.record.model import Place, Record
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import place_of
 from holdfast.redact import redact
+from holdfast.session.window_brief import headline
 from holdfast.transcript.lookup import Compaction, read_compactions
 from holdfast.window.state import State
 
@@ -88,7 +87,7 @@ class _Measured:
     def __init__(self, reader: RecordReader, path: Path, one: Compaction) -> None:
         self.record = reader.read_redacted(path, until=one.offset)
         self._known = reader.known
-        self.summary = self.clean(one.summary or "")[: after_compact.MOST_SUMMARY]
+        self.summary = self.clean(one.summary or "")[:MOST_SUMMARY]
         self.items = measure(self.summary, self.record, nearness())
 
     def clean(self, text: str) -> str:
@@ -99,7 +98,7 @@ class _Measured:
         first = compose(
             self.record, OUTPUT_TOKENS, headline=headline(State(), self.record), given=""
         )
-        second = after_compact.compose_second(self.record, self.summary, given or first.text)
+        second = compose_second(self.record, f"{self.summary}\n{given or first.text}")
         return first, second
 
 

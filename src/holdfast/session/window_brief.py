@@ -14,9 +14,9 @@ from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived, hook_tokens
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
-from holdfast.events.printed_brief import RESTORED
 from holdfast.hub.projection_file import objects_in, read_projection, subtasks, text
 from holdfast.record.model import Record
+from holdfast.session.printed_brief import RESTORED
 from holdfast.window.state import State
 from holdfast.wire import log
 

@@ -13,8 +13,8 @@ from holdfast.budget import compartments as five
 from holdfast.budget import ledger
 from holdfast.budget.compartments import tokens_of, units
 from holdfast.budget.ledger import Ledger, NoSuchPin, OwnWordsStay, Pin
-from holdfast.events import window_brief
 from holdfast.record import storage
+from holdfast.session import window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
 
