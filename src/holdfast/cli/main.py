@@ -26,7 +26,7 @@ from click.shell_completion import shell_complete
 import holdfast
 from holdfast.cli.options import prepare
 from holdfast.cli.terminal import columns, console, paint, safe_streams, say, wrap
-from holdfast.settings import secret_patterns
+from holdfast.settings import use_secret_patterns
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -89,7 +89,7 @@ class Commands(click.Group):
             return super().main(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        secret_patterns.use()
+        use_secret_patterns()
         return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

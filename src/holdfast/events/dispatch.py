@@ -6,7 +6,7 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.settings import secret_patterns
+from holdfast.settings import use_secret_patterns
 
 if TYPE_CHECKING:
     from holdfast.hook.observation import Moment
@@ -45,7 +45,7 @@ def tell_second(moment: Moment) -> str:
 
 
 def _tell(story: Story, moment: Moment) -> str:
-    secret_patterns.use()
+    use_secret_patterns()
     moment.deadline = time.monotonic() + story.reading_seconds
     module = import_module(f"holdfast.events.{story.module}")
     text: str = getattr(module, story.function)(moment)

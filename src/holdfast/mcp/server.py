@@ -29,7 +29,7 @@ from holdfast.mcp.answers import AnswerPages, sanitize
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.memory import embedders
-from holdfast.settings import secret_patterns
+from holdfast.settings import use_secret_patterns
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError, describe
 from holdfast.wire.log import inert
@@ -142,7 +142,7 @@ def _start(parent: int) -> tuple[BinaryIO, int]:
     places.protect_home()
     exit_with_client(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
-    secret_patterns.use()
+    use_secret_patterns()
     embedders.run_apart()
     return _take_streams()
 

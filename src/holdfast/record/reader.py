@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from holdfast.record import agents, calls, files, secrets, turns
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
-from holdfast.redact.finding import REDACTED
+from holdfast.redact.value import REDACTED
 from holdfast.text import sentences
 from holdfast.text.sentences import Lazy
 from holdfast.transcript.blocks import Image, Malformed, Text, ToolResult, ToolUse, without_blanks

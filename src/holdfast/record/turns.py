@@ -13,7 +13,7 @@ from holdfast.record import agents, plans
 from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
 from holdfast.redact import redact
-from holdfast.redact.finding import REDACTED
+from holdfast.redact.value import REDACTED
 from holdfast.text import sentences
 from holdfast.text.fence import flat
 from holdfast.transcript.user_words import Author, Words, marks_all

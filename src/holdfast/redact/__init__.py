@@ -15,7 +15,7 @@ from holdfast.redact.find import (
     use_patterns,
     which_are_clean,
 )
-from holdfast.redact.finding import SecretFinding
+from holdfast.redact.value import SecretFinding
 
 __all__ = [
     "SecretFinding",

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.redact.finding import SecretFinding, compiled
 from holdfast.redact.names import SURE, SecretName, judge_name
-from holdfast.redact.value import is_key, is_made, is_password, is_placeholder, like_a_password
+from holdfast.redact.value import (
+    SecretFinding,
+    compiled,
+    is_key,
+    is_made,
+    is_password,
+    is_placeholder,
+    like_a_password,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING
 
 from holdfast.redact import hidden, named, shapes
 from holdfast.redact.columns import Tables
-from holdfast.redact.finding import SecretFinding, merge_findings
 from holdfast.redact.names import is_telling
-from holdfast.redact.value import is_password, is_phrase, like_a_password, looks_random
+from holdfast.redact.value import (
+    SecretFinding,
+    is_password,
+    is_phrase,
+    like_a_password,
+    looks_random,
+    merge_findings,
+)
 
 if TYPE_CHECKING:
     import re

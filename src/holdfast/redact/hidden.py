@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.redact.finding import SecretFinding, compiled
+from holdfast.redact.value import SecretFinding, compiled
 
 if TYPE_CHECKING:
     import re

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.redact.finding import REDACTED, SecretFinding, compiled
 from holdfast.redact.names import HINT, SESSION, SURE, SecretName, judge_name
 from holdfast.redact.table import OTHER_TAILS
 from holdfast.redact.value import (
+    REDACTED,
+    SecretFinding,
+    compiled,
     is_gibberish,
     is_hex,
     is_key,

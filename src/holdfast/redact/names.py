@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from holdfast.redact import table
-from holdfast.redact.finding import compiled
+from holdfast.redact.value import compiled
 
 SURE, HINT, WEAK = 3, 2, 1
 SESSION = "session"

@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.redact import table
-from holdfast.redact.finding import SecretFinding, compiled
 from holdfast.redact.value import (
+    SecretFinding,
+    compiled,
     is_hex,
     is_made,
     is_masked,
