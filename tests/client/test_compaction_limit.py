@@ -147,14 +147,6 @@ def test_an_agent_s_own_window_lowers_what_it_inherits(
     assert compaction_limit.find("claude-sonnet-4-6", "2.1.325", other).edge_tokens == 167_000
 
 
-@pytest.mark.requirement("W10")
-def test_an_agent_s_own_window_never_raises_what_it_inherits(tmp_path: Path) -> None:
-    _an_agent(tmp_path, "counter", "180000")
-    environ = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}
-    turned = limit_settings.read(str(tmp_path), environ, (), "counter")
-    assert compaction_limit.find("claude-opus-5-5", "2.1.325", turned).edge_tokens == 117_000
-
-
 @pytest.mark.requirement("W3")
 def test_variables_win_over_files_and_the_project_s_file_over_the_user_s(tmp_path: Path) -> None:
     for folder, window in ((tmp_path / "home", 150_000), (tmp_path / "project", 120_000)):

@@ -214,24 +214,6 @@ def test_a_conductors_state_is_in_the_checkpoint_and_in_the_offer_with_its_specs
     assert str(CONDUCTOR["key"]) not in text + said + json.dumps(held)
 
 
-@pytest.mark.requirement("U10", "X7")
-@pytest.mark.parametrize("odd", ["", "[1]", "{", '{"a": ' * 5_000, '{"specs": [null, [], {}]}'])
-def test_a_state_of_another_form_costs_no_checkpoint(work: Work, odd: str) -> None:
-    (work.project / "conductor-state.json").write_text(odd)
-    work.compact()
-    [path] = work.checkpoints
-    assert verify(str(path)).ok
-    assert "Workflow State" not in path.read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("C4", "U10")
-def test_the_end_of_a_session_leaves_a_last_checkpoint(work: Work) -> None:
-    work.hook("SessionEnd")
-    [path] = work.checkpoints
-    assert 'trigger: "session-end"' in path.read_text()
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("U9")
 def test_the_end_of_a_session_leaves_one_line_in_the_day_s_note(work: Work, tmp_path: Path) -> None:
@@ -294,15 +276,6 @@ def test_a_secret_reaches_neither_checkpoint_nor_brief(work: Work) -> None:
 
 def _ours() -> list[Path]:
     return [path for path in Path(os.environ["HOLDFAST_HOME"]).rglob("*") if path.is_file()]
-
-
-@pytest.mark.requirement("B2", "X7")
-def test_a_path_that_cannot_be_one_costs_nothing_but_itself(work: Work) -> None:
-    work.look_at(31_000, "/p/a\0b/c.py")
-    work.look_at(32_000, "/p/stations/gauge.py")
-    _, given = work.compact()
-    assert RULE in given and "gauge.py" in given
-    assert "a\0b" not in given
 
 
 @pytest.mark.slow

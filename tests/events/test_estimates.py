@@ -10,8 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.events import stop_guard
-from holdfast.events.stop_guard import StopFacts
 from holdfast.window import audit, history
 from holdfast.wire import log, spool
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
@@ -75,25 +73,6 @@ def test_commands_say_about(tmp_path: Path) -> None:
     assert _marked(status.splitlines()[0])
     assert "about 92%" in _run("watch")
     assert "about 91.8% of the compaction limit used" in _run("budget")
-
-
-@pytest.mark.requirement("W10")
-def test_the_status_line_says_about_where_a_compaction_did_not_state_its_tokens(
-    tmp_path: Path,
-) -> None:
-    lines = [an_answer(150_000), a_boundary(post=None), a_summary("word " * 4_000)]
-    path = a_transcript(tmp_path / "s1.jsonl", *lines)
-    sent = {"session_id": "s1", "transcript_path": str(path)}
-    line = run(json.dumps(sent).encode(), "statusline", environ={"NO_COLOR": "1"}).stdout.decode()
-    assert _marked(line)
-
-
-@pytest.mark.requirement("W10")
-def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
-    said = stop_guard.judge(StopFacts(unsaved_ratio=0.6, estimated=True), "holdfast")
-    assert "About 60% of the compaction limit is used" in said
-    fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
-    assert re.search(r"about \d+% of the limit: no checkpoint yet", _run("status"))
 
 
 @pytest.mark.requirement("W10")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +48,3 @@ def test_it_is_raised_again_after_a_window_that_lasted(tmp_path: Path) -> None:
     assert ALARM in to_model(_compact(_reads_all(session), tmp_path))
     assert ALARM not in to_model(_compact(session.works(20), tmp_path))
     assert ALARM in to_model(_compact(_reads_all(session), tmp_path))
-
-
-@pytest.mark.requirement("B6")
-def test_a_compaction_that_the_user_asked_for_is_no_alarm(tmp_path: Path) -> None:
-    session = Session().user("Sum up the export.").works(30)
-    _compact(session, tmp_path)
-    said = _compact(_reads_all(session), tmp_path, "manual")
-    assert ALARM not in json.dumps(said)

@@ -111,13 +111,3 @@ def test_a_window_that_is_busy_is_saved_and_given_back_without_its_lock(work: Wo
         _is_kept_steered_and_given_back(work)
     assert "continues without its lock: another hook holds it" in Path(log.path()).read_text()
     assert not (window() / "state.json").exists(), "changed by its holder alone"
-
-
-@pytest.mark.requirement("C13")
-def test_a_save_that_fails_blocks_though_no_hook_came_before(work: Work) -> None:
-    (work.project / ".claude").write_text("in the way")
-    home = Path(os.environ["HOLDFAST_HOME"])
-    home.mkdir()
-    (home / "checkpoints").write_text("in the way")
-    assert json.loads(_printed(work, "PreCompact"))["decision"] == "block"
-    assert "Keep these" in _printed(work, "PreCompact")

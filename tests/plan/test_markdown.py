@@ -152,36 +152,6 @@ def test_text_outside_tasks_is_context_and_a_task_knows_its_headings() -> None:
 
 
 @pytest.mark.requirement("P3")
-def test_comments_and_underlines_are_passed_to_no_session() -> None:
-    plan = _read("""
-        Shop
-        ====
-
-        <!-- ask Priya
-        on Thursday -->
-
-        Rules
-        -----
-        Keep the old API.
-
-        ```sh
-        # one
-        # two
-        ```
-
-        - [ ] Sail
-          <!-- not yet -->
-          Slowly.
-          ```html
-          <!-- an example -->
-          ```
-        """)
-    rules = "## Rules\n\nKeep the old API.\n\n```sh\n# one\n# two\n```"
-    assert (plan.title, plan.description) == ("Shop", rules)
-    assert plan.tasks[0].description == "Slowly.\n```html\n<!-- an example -->\n```"
-
-
-@pytest.mark.requirement("P3")
 def test_a_field_that_belongs_to_no_task_is_a_note_unless_it_is_code() -> None:
     plan = _read("""
         - [ ] Sail

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from holdfast.plan import room
 from holdfast.plan.estimate import Past
-from holdfast.plan.load import load_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.project_files import FilePattern, expand_patterns
-from holdfast.plan.task import MOST_FILES, BadPlan
+from holdfast.plan.task import MOST_FILES
 from holdfast.run.journal import Ended, RunHistory, Started, index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
 
@@ -93,17 +92,6 @@ def test_neither_what_a_cut_task_makes_nor_what_it_moves_away_is_work_left(
         (project / "api" / name).touch()
     again = expand_patterns(plan, project, known.spread())
     assert [task.done for task in remove_done(again, known.coverage()).tasks] == [True]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("P2")
-def test_a_pattern_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "many").mkdir()
-    for number in range(2_001):
-        (tmp_path / f"many/{number}").touch()
-    (tmp_path / "plan.md").write_text("- [ ] a\n- [ ] all of it\n  - files: many/**\n", "utf-8")
-    with pytest.raises(BadPlan, match=r"plan\.md:2: task 'all-of-it': .* 2,001 files"):
-        load_plan(tmp_path / "plan.md", tmp_path)
 
 
 @pytest.mark.requirement("P2")

@@ -86,12 +86,6 @@ def test_the_user_overrides_any_cut() -> None:
     assert [piece.task.paths for piece in drawn] == [("d", "a"), ("b", "c")]
 
 
-@pytest.mark.requirement("P2")
-def test_a_given_size_is_shared_by_the_files() -> None:
-    found = _split(a_task(size_tokens=8000, files=tuple("abcd")), room=4000)
-    assert [piece.estimate.tokens for piece in found] == [4000, 4000]
-
-
 FILES = st.lists(st.text("abc/", min_size=1, max_size=4), unique=True, min_size=1, max_size=12)
 
 

@@ -75,16 +75,6 @@ def test_it_names_no_place_of_the_machine_that_built_it(plugin: Path) -> None:
         assert not [place for place in places if place.encode() in data], path
 
 
-def test_every_hook_is_one_quoted_command_that_cannot_fail(plugin: Path) -> None:
-    table = json.loads((plugin / "hooks" / "hooks.json").read_text())["hooks"]
-    hooks = [hook for groups in table.values() for group in groups for hook in group["hooks"]]
-    assert len(hooks) >= 13
-    for hook in hooks:
-        assert "args" not in hook
-        assert hook["command"].startswith('sh "${CLAUDE_PLUGIN_ROOT}/bin/holdfast" ')
-        assert hook["command"].endswith(" || :")
-
-
 def test_its_lock_has_a_hash_for_every_package_that_the_wheel_needs(plugin: Path) -> None:
     lock = (plugin / "requirements.lock").read_text()
     locked = {line.split("==")[0] for line in lock.splitlines() if line[:1].isalpha()}

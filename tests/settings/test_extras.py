@@ -37,11 +37,6 @@ def test_a_wheel_is_named_with_its_folder_and_quoted_for_the_shell(tmp_path: Pat
     assert line.endswith(f" '{WHEEL}[serve,semantic]'")
 
 
-def test_without_a_known_source_no_index_is_named(tmp_path: Path) -> None:
-    line = install_command(tmp_path, source_of(""), ["serve"])
-    assert line.endswith(" -m pip install '.[serve]' in a checkout of Holdfast")
-
-
 def test_the_extras_that_are_there_stay() -> None:
     assert install_command_for("postgres").endswith("[serve,postgres,semantic]'")
 

@@ -9,7 +9,6 @@ import pytest
 
 from holdfast.watcher.watch import LiveTranscripts, Watch
 from holdfast.window.state import lock_state
-from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
 from tests.agents.rollouts import SESSION
 from tests.watcher.machine import Machine, looked
@@ -27,16 +26,6 @@ def _changed(transcripts: LiveTranscripts, machine: Machine, seconds: float = 30
 
 
 @pytest.mark.requirement("A5")
-def test_sessions_and_their_agents_are_found_and_told_apart(
-    transcripts: LiveTranscripts, machine: Machine
-) -> None:
-    session = machine.session("s1")
-    machine.agent(session, "a1")
-    found = transcripts.look(machine.after(1))
-    assert {(one.session_id, one.agent_id) for one in found} == {("s1", ""), ("s1", "a1")}
-
-
-@pytest.mark.requirement("A5")
 def test_what_did_not_change_is_not_told_again(
     transcripts: LiveTranscripts, machine: Machine
 ) -> None:
@@ -49,17 +38,6 @@ def test_what_did_not_change_is_not_told_again(
     assert _changed(transcripts, machine) == ["late"]
     machine.session("s3", project="q")
     assert _changed(transcripts, machine) == ["s3"]
-
-
-@pytest.mark.requirement("A5")
-def test_a_transcript_untouched_for_long_is_not_live_until_it_goes_on(
-    transcripts: LiveTranscripts, machine: Machine
-) -> None:
-    path = machine.session("s1")
-    machine.after(LIVE_MS / 1000 + 1)
-    assert _changed(transcripts, machine) == []
-    machine.answer(path, 2_000)
-    assert _changed(transcripts, machine) == ["s1"]
 
 
 @pytest.mark.requirement("A5", "X7")

@@ -45,16 +45,6 @@ def test_alone_it_ends_well_when_told(alone: subprocess.Popen[str], signal_: int
     assert loop.holder() is None
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("A5")
-def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
-    held = loop.holder()
-    assert held is not None
-    assert (held["pid"], held["inside"]) == (alone.pid, "alone")
-    assert take_lock("serve", 1) is None
-    assert oct(Path(loop.path()).stat().st_mode)[-3:] == "600"
-
-
 @pytest.mark.requirement("A5", "X6")
 def test_one_that_waits_takes_over_when_the_other_is_killed(
     alone: subprocess.Popen[str], store: Store, machine: Machine

@@ -11,9 +11,6 @@ from click.testing import CliRunner
 
 from holdfast.cli.status import status
 from holdfast.cli.status import watch as watch_command
-from holdfast.hub.ingest.sync import sync
-from holdfast.hub.store.store import Store
-from holdfast.hub.tree import readings
 from holdfast.watcher.watch import Watch
 from holdfast.window import state as states
 from holdfast.window.windows import LIVE_MS
@@ -47,17 +44,6 @@ def test_a_session_without_hooks_is_listed_with_its_agents(watch: Watch, today: 
     assert json.loads(named.output)["heard_ms"] is None
     table = CliRunner().invoke(watch_command, []).output
     assert ("s1" in table, "no live session" in table) == (True, False)
-
-
-@pytest.mark.requirement("A5")
-def test_it_is_told_to_the_store_and_followed(watch: Watch, today: Machine, store: Store) -> None:
-    path = today.session("s1", ROOMY)
-    for used in (ROOMY, ROOMY + 500):
-        today.answer(path, used)
-        looked(watch, today, 5)
-        sync(store)
-        [row] = store.read(lambda c: readings.live(c, today.now_ms))
-        assert (row["session_id"], row["used_tokens"]) == ("s1", used)
 
 
 @pytest.mark.requirement("A5")

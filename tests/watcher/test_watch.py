@@ -103,23 +103,6 @@ def test_a_hook_that_saves_while_the_watcher_reads_is_enough(
     assert kept() == []
 
 
-@pytest.mark.requirement("A5")
-def test_agents_of_one_project_are_saved_one_after_the_other_the_fullest_first(
-    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_WATCH_APART_SECONDS", "3600")
-    for n in range(3):
-        machine.session(f"s{n}", FULL + n * 1_000)
-    machine.session("other", FULL, project="q")
-    looked(watch, machine)
-    assert sorted(kept()) == ["other watcher", "s2 watcher"]
-    wait = watch.next_s()
-    assert wait is not None
-    assert 3_500 < wait <= 3_600
-    looked(watch, machine)
-    assert len(kept()) == 2
-
-
 @pytest.mark.requirement("A5", "G6")
 def test_half_an_hour_of_work_without_a_checkpoint_gets_one(
     watch: Watch, machine: Machine, store: Store
