@@ -256,11 +256,9 @@ def _is_true(text: str) -> bool:
 
 
 def find_agent_window(agent_type: str, project: str, environ: Mapping[str, str]) -> int | None:
-    """`autoCompactWindow` in the definition of an agent; None if it sets none.
-
-    Claude Code 2.1.325 reads Markdown files under `agents`, the project's before the user's. Agents
-    of plugins and of `--agents` are not found here.
-    """
+    """`autoCompactWindow` in the definition of an agent; None if it sets none. Claude Code 2.1.325
+    reads Markdown files under `agents`, the project's before the user's. Agents of plugins and of
+    `--agents` are not found here."""
     for path in islice(_list_agent_files(project, environ), MAX_AGENT_FILES):
         front = _read_front_matter(path)
         if front.get("name") == agent_type:

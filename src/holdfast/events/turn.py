@@ -39,11 +39,9 @@ def tell_prompt(moment: Moment) -> str:
 
 def tell_call(moment: Moment) -> str:
     """After a tool call (asynchronous): tell the model now; the next hook whose output is shown
-    tells the user.
-
-    What an asynchronous hook of a subagent prints goes to its parent (0 of 5 requests of the
-    agent had it, the parent's next one did). So nothing is printed for a subagent.
-    """
+    tells the user. What an asynchronous hook of a subagent prints goes to its parent (0 of 5
+    requests of the agent had it, the parent's next one did). So nothing is printed for a
+    subagent."""
     news = _judge(moment)
     to_model = "" if moment.payload.get("agent_id") else news.to_model
     if not to_model and settings_load.load().word("server"):
@@ -55,10 +53,8 @@ def tell_call(moment: Moment) -> str:
 
 def tell_stop(moment: Moment) -> str:
     """At the end of a turn: tell the user what the model has already read. If the user turned the
-    stop guard on and something is undone, the turn goes on once, with a reason.
-
-    Nothing else is printed for the model: any context here would start the turn again.
-    """
+    stop guard on and something is undone, the turn goes on once, with a reason. Nothing else is
+    printed for the model: any context here would start the turn again."""
     owed = _take_owed(moment)
     objection = ""
     if moment.payload.get("stop_hook_active") is False and not moment.payload.get("agent_id"):
@@ -71,11 +67,9 @@ def tell_stop(moment: Moment) -> str:
 
 
 def tell_agent_stop(payload: dict[str, Any], folder: str, now_ms: int) -> str:
-    """When a subagent ends: messages to its name make it continue once, and it gets them.
-
-    At its start nobody knows its id yet, and what the hooks of its calls print goes to its parent.
-    Its stop is the only moment at which a hook reaches it and nobody else.
-    """
+    """When a subagent ends: messages to its name make it continue once, and it gets them. At its
+    start nobody knows its id yet, and what the hooks of its calls print goes to its parent. Its
+    stop is the only moment at which a hook reaches it and nobody else."""
     if payload.get("stop_hook_active") is not False:
         return ""  # it went on once for us, or for another
     from holdfast.window import outbox

@@ -215,10 +215,8 @@ def find_transcript(session_id: str) -> Path | None:
 def save_checkpoint(
     session_id: str, root: Path, lines: Sequence[str], now_ms: int
 ) -> SavedCheckpoint | None:
-    """Save a checkpoint that also says where the plan stands, and read it back.
-
-    None if there is no transcript; CheckpointNotSaved if there is one and nothing could be saved.
-    """
+    """Save a checkpoint that also says where the plan stands, and read it back. None if there is no
+    transcript; CheckpointNotSaved if there is one and nothing could be saved."""
     path = find_transcript(session_id)
     if path is None:
         return None

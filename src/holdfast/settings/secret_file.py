@@ -45,10 +45,8 @@ def read(path: Path) -> str:
 
 
 class SecretFile:
-    """The current secret of a file, read at each request: another one holds at once.
-
-    If the file is missing or invalid, `now` is empty and nobody is let in.
-    """
+    """The current secret of a file, read at each request: another one holds at once. If the file is
+    missing or invalid, `now` is empty and nobody is let in."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -356,10 +356,8 @@ def choose_per_project(
 
 
 def take(due: DueCheckpoint, now_ms: int) -> SavedCheckpoint | None:
-    """Take a verified checkpoint; None if it is no longer due or could not be saved.
-
-    The transcript is read before the lock is taken, because hooks wait for the lock two seconds.
-    """
+    """Take a verified checkpoint; None if it is no longer due or could not be saved. The transcript
+    is read before the lock is taken, because hooks wait for the lock two seconds."""
     seen = due.glance
     read_ahead(seen)
     with lock_state(seen.folder) as state:

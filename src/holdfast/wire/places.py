@@ -169,10 +169,8 @@ def open_regular(path: str | os.PathLike[str]) -> int:
 
 
 def read_small(path: str, limit: int = 65536) -> bytes:
-    """A small regular file, whole; empty if it is missing or cannot be read.
-
-    Only its actual size is read: allocating 16 MB takes longer than reading 0.5.
-    """
+    """A small regular file, whole; empty if it is missing or cannot be read. Only its actual size
+    is read: allocating 16 MB takes longer than reading 0.5."""
     try:
         fd = open_regular(path)
     except (OSError, ValueError):
@@ -209,11 +207,9 @@ def replace_whole(
     check: Callable[[str], None] | None = None,
 ) -> None:
     """Replace a file. Every reader sees the old or the new contents, whole; a failure leaves the
-    old file and no draft.
-
-    `flush` writes the data to the disk first, so that it survives a power cut. With `folder`, the
-    path is relative to that open folder. `check` may reject the draft before it gets its name.
-    """
+    old file and no draft. `flush` writes the data to the disk first, so that it survives a power
+    cut. With `folder`, the path is relative to that open folder. `check` may reject the draft
+    before it gets its name."""
     if folder is None:
         refuse_linked(os.path.dirname(path))
     draft = os.path.join(os.path.dirname(path), draft_name())
@@ -265,12 +261,10 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def append(path: str, line: bytes) -> int:
-    """Append one line with one write; returns the length of the file after it.
-
-    A pipe, a device or a link in its place is an error, never a wait. A line that a full disk cuts
-    short is an error too: the next append marks the torn line with "?" and ends it. No reader takes
-    it for whole, and no other line is lost.
-    """
+    """Append one line with one write; returns the length of the file after it. A pipe, a device or
+    a link in its place is an error, never a wait. A line that a full disk cuts short is an error
+    too: the next append marks the torn line with "?" and ends it. No reader takes it for whole, and
+    no other line is lost."""
     refuse_linked(os.path.dirname(path))
     fd = _open_to_append(path)
     try:

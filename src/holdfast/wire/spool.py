@@ -120,8 +120,7 @@ def append(folder: str, line: SpoolLine) -> int:
 
 def rotate(folder: str) -> int:
     """Rotate the spool if it is too long; returns its length. The caller holds the window's lock.
-    So there are at most twice ROTATE_BYTES.
-    """
+    So there are at most twice ROTATE_BYTES."""
     path = os.path.join(folder, "spool")
     size = os.path.getsize(path) if os.path.exists(path) else 0
     if size <= ROTATE_BYTES:
@@ -150,10 +149,8 @@ def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
 
 
 def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
-    """Agents that started and have not stopped, by id, with their type.
-
-    A restarted session has none: they ended with their process.
-    """
+    """Agents that started and have not stopped, by id, with their type. A restarted session has
+    none: they ended with their process."""
     running: dict[str, SpoolLine] = {}
     for line in lines:
         if line.event == "SubagentStart":

@@ -76,11 +76,9 @@ class Tail:
         return self.summary_chars / density
 
     def is_counted_by_client(self) -> bool:
-        """Whether the client counted the tokens; False if they are estimated from characters.
-
-        The tokens that a microcompaction saved are the client's own estimate: 5 to 18 % off in real
-        sessions.
-        """
+        """Whether the client counted the tokens; False if they are estimated from characters. The
+        tokens that a microcompaction saved are the client's own estimate: 5 to 18 % off in real
+        sessions."""
         if self.saved_tokens:
             return False
         if self.basis == "boundary":
@@ -175,11 +173,9 @@ def _translated(lines: list[bytes], tail: Tail, translator: Translator) -> list[
 def _read_back(
     lines: Iterable[dict[str, Any]], tail: Tail, sidechain: bool, density: float
 ) -> bool:
-    """Read back to the start of the newest answer; return False if more lines are needed.
-
-    An answer has one line per block, with tool results between them. Lines after its first block
-    are added text. Lines before it are its input, and its usage already counts them.
-    """
+    """Read back to the start of the newest answer; return False if more lines are needed. An answer
+    has one line per block, with tool results between them. Lines after its first block are added
+    text. Lines before it are its input, and its usage already counts them."""
     added = _Added()  # moved to the tail once a block of the answer is found before it
     for line in lines:
         kind = line["type"]
