@@ -295,8 +295,7 @@ def _without_code(line: str) -> str:
 
 
 def follow_imports(path: str, text: str, within: str, home: str) -> Iterator[tuple[str, str]]:
-    """(file, its text) of every import, in the order Claude Code reads them. `within` is the folder
-    they must be in; empty for no limit."""
+    """(file, its text) of each import, in order; all inside of `within`, unless that is empty."""
     seen = {os.path.realpath(path)}
     yield from _follow(path, text, within, home, seen, 1)
 

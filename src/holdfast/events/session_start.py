@@ -114,8 +114,7 @@ def _ask_settings(state: State, now_ms: int) -> None:
 
 
 def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
-    """What to print, and what is to be told if a compaction was not followed by it. An error is
-    logged: a session starts in any case."""
+    """What to print, and what to tell if a brief failed. Errors are logged: a session starts."""
     try:
         if source == "compact":
             return _brief(state, moment), ""

@@ -262,8 +262,7 @@ def _with_phases(tasks: Iterable[PlanTask]) -> Iterator[PlanTask]:
 
 
 def _resolved(tasks: Sequence[PlanTask]) -> list[PlanTask]:
-    """The tasks with the ids of those that they depend on, which may also be named by their title
-    or by a first word that no other title has."""
+    """The tasks with the ids that they depend on: also named by title, or its first word."""
     ids = {task.id for task in tasks}
     by_name = dict[str, set[str]]()
     for task in tasks:

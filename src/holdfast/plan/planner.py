@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
 from pathlib import Path
 
 from holdfast.plan.estimate import Estimator, Past, TaskEstimate, estimate_of_plan
@@ -56,7 +55,7 @@ def make_workflow(
         room=room,
         batches=batches,
         done=tuple(task.id for task in plan.tasks if task.done),
-        warnings=(*plan.notes, *_notes(open_, batches, room, root)),
+        warnings=(*plan.notes, *_notes(open_, batches, root)),
         past_tasks=len(past.tasks),
     )
 
@@ -100,8 +99,7 @@ def _waiting(tasks: Sequence[PlanTask], parts: dict[str, Pieces]) -> Iterator[Ta
 def _batches(
     pieces: Iterable[TaskPiece], room: PlanRoom, side_by_side: bool
 ) -> Iterator[TaskBatch]:
-    """Next fit, for fresh windows, so that a run has the same batches. The first one goes into the
-    current session if it fits there."""
+    """Next fit, for fresh windows; the first may go into the session at work."""
     chosen: Pieces = []
     is_first = True
     for piece in pieces:
@@ -148,21 +146,11 @@ def _batch(chosen: Pieces, room: PlanRoom, is_first: bool, side_by_side: bool) -
     return fresh
 
 
-def _notes(
-    tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], room: PlanRoom, root: Path
-) -> Iterator[str]:
+def _notes(tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], root: Path) -> Iterator[str]:
     """What the user should know before the plan is run."""
     for piece in (piece for batch in batches for piece in batch.pieces):
         if piece.warning:
             yield f'"{short(named(piece.task.shown), TITLE_CHARS)}": {piece.warning}'
-    moved = [
-        later
-        for before, later in pairwise(tasks)
-        if before.line > later.line and before.id in later.depends
-    ]
-    if moved:
-        names = listed([task.id for task in moved], MOST_NAMED)
-        yield f"after a task that is written further down, because they depend on it: {names}"
     paths = [path for task in tasks for path in task.all_paths]
     for why, files in (
         ("not there yet, so taken as files to create", find_missing(root, paths)),
@@ -170,13 +158,6 @@ def _notes(
     ):
         if files:
             yield f"{why}: {listed([named(file) for file in files], MOST_NAMED)}"
-    wide = [at for at, batch in enumerate(batches, 1) if batch.high_tokens > room.most_tokens]
-    if wide:
-        numbers = listed([str(at) for at in wide], MOST_NAMED)
-        yield (
-            f"the upper ends of these batches are above {room.most_tokens:,} tokens, so that their"
-            f" sessions may compact (a checkpoint is saved before): {numbers}"
-        )
 
 
 def split_task(

@@ -34,11 +34,6 @@ class PlanRoom:
     here: bool = False  # the first batch goes into a session that is at work
     session: str = "this session"  # what that session is called
 
-    @property
-    def most_tokens(self) -> int:
-        """What a session can add to a fresh window before it compacts."""
-        return max(self.fresh_tokens, _edge_of(self.window_tokens) - FRESH_TOKENS)
-
 
 def room_beside(
     window_tokens: int, edge_tokens: int, used_tokens: int, share: float, specs: int, basis: str

@@ -40,8 +40,7 @@ _own: list[re.Pattern[str]] = []
 
 
 def use_patterns(patterns: Iterable[re.Pattern[str]]) -> None:
-    """Search for the user's own patterns too, in place of those given before. What a pattern
-    matches is the secret, or its first group."""
+    """Search for the user's own patterns too: a match is a secret, or its first group."""
     _own[:] = patterns
     _redact_short.cache_clear()
 

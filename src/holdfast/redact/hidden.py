@@ -38,8 +38,7 @@ _PLAIN = bytes((9, 10, 13, *range(32, 127)))
 
 
 class TextView:
-    """What a reader sees of a text. `_starts` are the places in the view from which on a piece of
-    the text was copied, `_spans` those pieces."""
+    """What a reader sees of a text: `_starts` are the places of the pieces in `_spans`."""
 
     __slots__ = ("_spans", "_starts", "text")
 

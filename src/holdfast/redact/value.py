@@ -147,8 +147,7 @@ def is_uuid(value: str) -> bool:
 
 
 def is_made(body: str) -> bool:
-    """Whether a machine made what follows the known beginning of a token. Names have short
-    segments (`container-id-1`) or long words."""
+    """Whether a machine made what follows a token's beginning. Names have short or plain parts."""
     if is_masked(body):
         return False
     longest = max(compiled(_SEGMENT).findall(body), key=len, default="")

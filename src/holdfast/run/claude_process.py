@@ -228,8 +228,7 @@ class StreamLine(msgspec.Struct):
 
 @dataclass(slots=True)
 class StreamReading:
-    """What a session has printed so far. `first_tokens`: its window before any work;
-    `most_tokens`: its window at its fullest."""
+    """What a session printed: tokens of its window at first, at most and now."""
 
     first_tokens: int = 0
     most_tokens: int = 0

@@ -236,9 +236,8 @@ class Runner:
             raise RunStopped("failed", words, hint)
 
     def _try_job(self, job: SessionJob) -> Ended | None:
-        """Run a job; if it fails, run what was not done once more, with the error in the prompt. A
-        task that waits for a person is not tried again. None if the run was stopped before the job
-        started."""
+        """Run a job; what failed is tried once more, with the error in the prompt, unless it waits
+        for a person. None if the run was stopped before."""
         ended: Ended | None = None
         for attempt in range(1, ATTEMPTS + 1):
             if self.context.stopping or self.context.halted:

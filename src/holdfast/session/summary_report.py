@@ -156,8 +156,7 @@ def _item(
     briefs: dict[str, list[_Line]],
     left_out: dict[str, list[MeasuredItem]],
 ) -> dict[str, Any]:
-    """An item that the summary does not hold is restored in the first brief that holds it; one
-    that it does hold may stand in a brief, too."""
+    """Restored in the first brief that holds it; what the summary holds may stand there too."""
     lines = {name: _line_of(one.item, some) for name, some in briefs.items()}
     if one.is_found:
         name = next((name for name in briefs if lines[name] is not None), None)

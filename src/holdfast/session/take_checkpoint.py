@@ -33,8 +33,7 @@ PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actio
 
 
 def save_now(folder: str, now_ms: int, given: Added | None = None) -> SavedCheckpoint:
-    """Save one of a window because somebody asks for it, with the lines that its model adds;
-    CheckpointNotSaved if nothing took it."""
+    """Save one because somebody asks for it, with the lines that its model adds."""
     from holdfast.settings import load as settings_load  # a hook has measured already
     from holdfast.window import view
     from holdfast.window.state import lock_state_if_possible
@@ -150,8 +149,7 @@ def _content(
     given: Added | None,
     room: int,
 ) -> tuple[dict[str, list[str]], dict[str, Any], bool]:
-    """The content, and whether the transcript was read to its end. If reading fails, only what the
-    window itself knows, and a note on that."""
+    """The content, and whether the transcript was read to its end; else what the window knows."""
     try:
         record = record or storage.read_on(state, folder, is_late)
         if given:

@@ -61,8 +61,7 @@ def _added(stored: str) -> list[str]:
 
 
 def shared_work(state: State, folder: str) -> dict[str, Any]:
-    """The projection, with the session's subtasks as one list without the reading agent's own, and
-    without messages that are for others."""
+    """The projection as the reading agent needs it: without itself and messages for others."""
     found = read_projection(folder)
     if not found:
         return {}

@@ -84,8 +84,7 @@ def run(
     started: threading.Event | None = None,
     clock: Callable[[], int] = now_ms,
 ) -> None:
-    """Watch until `stop` is set. `started` is set as soon as this process watches. `find_store`
-    returns a store as soon as there is one."""
+    """Watch until `stop` is set; `started` is set once this process watches."""
     held = None
     while not stop.is_set() and (held := take_lock(inside, clock())) is None:
         stop.wait(wait_seconds)

@@ -109,8 +109,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _parse_path(path: str, changed_ms: int) -> LiveTranscript:
-    """Parse the name of a session's transcript, or Claude Code's
-    `<session>/subagents/agent-<id>.jsonl`."""
+    """A session's transcript, or Claude Code's `<session>/subagents/agent-<id>.jsonl`."""
     folder, name = os.path.split(path)
     stem = name.removesuffix(ENDING)
     parent, last = os.path.split(folder)
@@ -171,9 +170,8 @@ def glance(transcript: LiveTranscript, now_ms: int) -> Glance | None:
 
 
 def with_past(before: Glance | None, seen: Glance) -> Glance:
-    """The new glance, with what was seen since the checkpoint: the time worked, without pauses and
-    jumps of the clock, and the fewest tokens. A window that was emptied and fills again needs a new
-    checkpoint."""
+    """The new glance, with the time worked since the checkpoint and the fewest tokens: a window
+    that was emptied and fills again needs a new one."""
     if before is None or before.checkpoint_ms != seen.checkpoint_ms:
         return seen
     gap = seen.found.changed_ms - before.found.changed_ms

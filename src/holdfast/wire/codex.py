@@ -91,8 +91,7 @@ class CodexTranslator:
         return []
 
     def _token_count(self, base: dict[str, Any], payload: dict[str, Any]) -> list[dict[str, Any]]:
-        """The client's own count, and the window it states. After a compaction the count is an
-        estimate, of no answer, without input tokens."""
+        """The client's count, and its window. After a compaction it is an estimate."""
         info = payload.get("info")
         if not isinstance(info, dict):
             return []

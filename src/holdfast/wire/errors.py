@@ -15,8 +15,7 @@ class HoldfastError(Exception):
 
 
 def describe(error: BaseException) -> str:
-    """The error in words, for a line of the log. The type is named only where the message alone
-    says too little, as that of a KeyError."""
+    """The error in words; the type only where the message says too little, as a KeyError's."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, (HoldfastError, OSError, ValueError)) and str(error):

@@ -159,8 +159,7 @@ def transcript(main_path: str, agent_id: str = "") -> str:
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:
-    """Open a regular file to read. Anything else is an OSError: opening a FIFO would wait for a
-    writer, and a device may never end."""
+    """Open a regular file to read. Anything else is an OSError: a FIFO or a device may hang."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     if is_regular(fd):
         return fd

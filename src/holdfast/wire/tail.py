@@ -147,8 +147,7 @@ def _parsed(lines: list[bytes], tail: Tail) -> Iterator[dict[str, Any]]:
 
 
 def _translated(lines: list[bytes], tail: Tail, translator: Translator) -> list[dict[str, Any]]:
-    """Another agent's lines as Claude Code would have written them, newest first. The client states
-    the size of the window beside its counts."""
+    """Another agent's lines as Claude Code's, newest first, and the window that it states."""
     known: list[dict[str, Any]] = []
     for number in range(len(lines) - 1, -1, -1):
         if lines[number].strip():
@@ -218,8 +217,7 @@ def _read_back(
 
 
 def _detect_kind(raw: bytes) -> str:
-    """Return a line's probable kind without parsing it. Quoted JSON cannot be mistaken for it,
-    because its quotation marks are escaped."""
+    """A line's probable kind, unparsed. Quoted JSON is told by its escaped quotes."""
     if b'"assistant"' in raw and b'"usage"' in raw:
         return "assistant"
     if b'compact_boundary"' in raw:  # or microcompact_boundary
