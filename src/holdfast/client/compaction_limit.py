@@ -36,23 +36,15 @@ class Model(NamedTuple):
     compacts_early: bool = True
 
 
+FAMILIES = ("opus", "sonnet", "haiku")
 # The longest matching prefix wins. Versions 4.6 and older have 200K tokens, the rest a million.
 MODELS = (
-    Model("claude-2", SMALL, compacts_early=False),
-    Model("claude-3", SMALL, compacts_early=False),
-    Model("claude-instant", SMALL, compacts_early=False),
-    Model("claude-opus-4", SMALL, compacts_early=False),
-    Model("claude-sonnet-4", SMALL, compacts_early=False),
-    Model("claude-haiku-4", SMALL, compacts_early=False),
-    Model("claude-opus-4-6", SMALL),
-    Model("claude-sonnet-4-6", SMALL),
+    *(Model(f"claude-{name}", SMALL, compacts_early=False) for name in ("2", "3", "instant")),
+    *(Model(f"claude-{name}-4", SMALL, compacts_early=False) for name in FAMILIES),
+    *(Model(f"claude-{name}-4-6", SMALL) for name in ("opus", "sonnet")),
     Model("claude-sonnet-4-6[1m]", LARGE, compacts_early=False),
-    Model("claude-opus-4-7", LARGE),
-    Model("claude-opus-4-8", LARGE),
-    Model("claude-opus-5", LARGE),
-    Model("claude-sonnet-5", LARGE),
-    Model("claude-haiku-5", LARGE),
-    Model("claude-fable-5", LARGE),
+    *(Model(f"claude-{name}", LARGE) for name in ("opus-4-7", "opus-4-8", "fable-5")),
+    *(Model(f"claude-{name}-5", LARGE) for name in FAMILIES),
 )
 UNKNOWN = Model("", LARGE)
 ALIASES = {

@@ -17,14 +17,5 @@ from holdfast.redact.find import (
 )
 from holdfast.redact.value import SecretFinding
 
-__all__ = [
-    "SecretFinding",
-    "are_clean",
-    "find",
-    "redact",
-    "redact_answer",
-    "redact_each",
-    "redact_named_values",
-    "use_patterns",
-    "which_are_clean",
-]
+__all__ = ["SecretFinding", "are_clean", "find", "redact", "redact_answer", "redact_each"]
+__all__ += ["redact_named_values", "use_patterns", "which_are_clean"]

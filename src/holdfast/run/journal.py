@@ -167,13 +167,13 @@ def journal_folder(plan: Path, root: Path) -> str:
 
 
 @contextmanager
-def hold_plan(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
+def hold_plan(folder: str) -> Iterator[int]:
     """Hold both locks; yields the descriptor of the one that supervisors share."""
     with ExitStack() as stack:
         own, shared = (_open(f"{folder}/{name}", stack) for name in ("conductor", "lock"))
         if not lock.acquire(own):
             raise HoldfastError("another process runs this plan already", RUNNING, 3)
-        if not lock.acquire(shared, patience):
+        if not lock.acquire(shared, PATIENCE_SECONDS):
             raise HoldfastError("a session of the last run is still ending", RUNNING, 3)
         yield shared
 
@@ -206,10 +206,6 @@ class SessionRecord:
     @property
     def session_id(self) -> str:
         return self.started.session
-
-    @property
-    def batch(self) -> str:
-        return self.started.batch
 
     @property
     def shares(self) -> tuple[TaskShare, ...]:
@@ -295,7 +291,7 @@ class RunHistory:
 
     @property
     def batches_done(self) -> int:
-        return len({record.batch for record in self.sessions if record.result == DONE})
+        return len({record.started.batch for record in self.sessions if record.result == DONE})
 
     def coverage(self) -> dict[tuple[str, str], frozenset[str] | None]:
         """By task and hash: the files that are done; None if the whole task is."""
@@ -325,7 +321,7 @@ class RunHistory:
     def before(self, needs: Iterable[str]) -> list[SessionRecord]:
         """Sessions to build on, latest first: the last batch's, then those it needs."""
         done, wanted = self.done, set(needs)
-        last = [record for record in done if record.batch == done[-1].batch]
+        last = [record for record in done if record.started.batch == done[-1].started.batch]
         needed = [record for record in done if wanted & record.specs and record not in last]
         return [*reversed(last), *reversed(needed)][:MAX_BRIEFS]
 

@@ -228,11 +228,6 @@ def save_checkpoint(
         return take_checkpoint.save(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
 
 
-def close_window(session_id: str) -> None:
-    """Mark the session as ended, in case none of its hooks did."""
-    places.close_window(places.window(session_id))
-
-
 def compose_brief(session_id: str, tokens: int) -> str:
     """A fenced brief of what that session knew; empty if its transcript cannot be read."""
     path = find_transcript(session_id)
@@ -246,7 +241,3 @@ def compose_brief(session_id: str, tokens: int) -> str:
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {describe(error)}")
         return ""
     return brief.text if brief.lines else ""
-
-
-def quote_summary(summary: str) -> str:
-    return f"{user_input.QUOTE}It reported: {summary}\n" if summary else ""

@@ -15,6 +15,7 @@ from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.plan.project_files import find_missing
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
+from holdfast.record.user_input import QUOTE
 from holdfast.run import claude_process, prompt
 from holdfast.run.journal import Ended, Saved, SessionRecord, index_tasks, remove_done, share_of
 from holdfast.run.prompt import PromptContext
@@ -22,6 +23,7 @@ from holdfast.run.report import DONE, STOPPED
 from holdfast.run.session import TIMED_OUT, RunContext, RunEvent, SessionJob, judge, run_session
 from holdfast.run.supervisor import end_session
 from holdfast.text.numbers import counted, listed, named, short
+from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
 ATTEMPTS = 2
@@ -131,8 +133,9 @@ def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
     """What earlier sessions report, with their briefs, which share the room of one brief."""
     for record in sources:
         tokens = max(MIN_BRIEF_TOKENS, DEFAULT_TOKENS // len(sources))
+        told = record.ended.summary
         if brief := prompt.compose_brief(record.session_id, tokens):
-            yield prompt.quote_summary(record.ended.summary) + brief
+            yield (f"{QUOTE}It reported: {told}\n" if told else "") + brief
 
 
 @dataclass(slots=True)
@@ -261,7 +264,7 @@ class Runner:
             if record.done_shares:
                 self._save(record)
         finally:
-            prompt.close_window(record.session_id)
+            places.close_window(places.window(record.session_id))
             self.report.sessions.append(self.context.history.tries[record.session_id])
 
     def _save(self, record: SessionRecord) -> None:

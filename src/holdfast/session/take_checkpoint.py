@@ -18,6 +18,7 @@ from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, Document
 from holdfast.checkpoint.room import ROOM_CHARS, first, size
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
+from holdfast.hub import row_times
 from holdfast.hub.projection_file import is_fresh, objects_in, read_projection
 from holdfast.record import storage
 from holdfast.record.model import Record
@@ -216,14 +217,7 @@ def _calls(folder: str) -> list[dict[str, Any]]:
             "tool_name": line.tool,
             "exit_code": int(line.event == "PostToolUseFailure"),
             "duration_ms": line.duration_ms or None,
-            "created_at": _format_time(line.ms),
+            "created_at": row_times.to_iso(line.ms),
         }
         for line in lines[-MOST_ACTIONS:]
     ]
-
-
-def _format_time(ms: int) -> str:
-    try:
-        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-    except (OverflowError, ValueError, OSError):
-        return ""

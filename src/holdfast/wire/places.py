@@ -228,24 +228,18 @@ def replace_whole(
         os.close(fd)
 
 
-def flush_to_disk(fd: int, full: Callable[[int], object] | None = None) -> None:
-    """Write a file to the disk itself. `full` is the stronger flush of a system that has one: on
-    macOS `fsync` leaves data in the drive's own memory, which a power cut empties."""
-    if full is None and sys.platform == "darwin":
-        full = _full_flush
-    if full is not None:
+def flush_to_disk(fd: int) -> None:
+    """Write a file to the disk itself. On macOS `fsync` leaves data in the drive's memory, which
+    a power cut empties; a network share does not know the stronger flush."""
+    if sys.platform == "darwin":
+        import fcntl
+
         try:
-            full(fd)
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
             return
-        except OSError:  # a network share does not know it
+        except OSError:
             pass
     os.fsync(fd)
-
-
-def _full_flush(fd: int) -> None:
-    import fcntl
-
-    fcntl.fcntl(fd, 51)  # F_FULLFSYNC, which `fcntl` names on macOS only
 
 
 def draft_name() -> str:

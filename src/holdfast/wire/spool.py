@@ -31,18 +31,6 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class SpoolLine:
-    __slots__ = (
-        "answer_id",
-        "chars",
-        "duration_ms",
-        "event",
-        "flags",
-        "ms",
-        "tool",
-        "tool_use_id",
-        "used",
-    )
-
     def __init__(
         self,
         ms: int,
