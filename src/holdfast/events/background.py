@@ -12,14 +12,12 @@ import gc
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
 from holdfast.text.numbers import counted
 from holdfast.wire import log, places
-
-if TYPE_CHECKING:
-    from holdfast.settings.load import Settings
 
 SEND_SECONDS = 30  # at most
 SEND_LATE_SECONDS = 0.5  # the client writes the last lines of a turn a moment after its end

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from holdfast.hook.observation import Moment
 from holdfast.settings import use_secret_patterns
-
-if TYPE_CHECKING:
-    from holdfast.hook.observation import Moment
 
 
 class Story(NamedTuple):

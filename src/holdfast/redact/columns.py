@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from holdfast.redact.names import SURE, SecretName, judge_name
 from holdfast.redact.value import (
@@ -15,11 +15,8 @@ from holdfast.redact.value import (
     like_a_password,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Cell = tuple[int, int]
-    Value = tuple[str, int]  # and where it begins
+Cell = tuple[int, int]
+Value = tuple[str, int]  # and where it begins
 
 LONGEST_HEAD, LONGEST_ROW = 2_000, 16_384
 MOST_ODD = 3  # lines one after another that are no rows

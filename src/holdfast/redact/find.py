@@ -6,8 +6,10 @@ list or an object.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from holdfast.redact import hidden, named, shapes
 from holdfast.redact.columns import Tables
@@ -20,11 +22,6 @@ from holdfast.redact.value import (
     looks_random,
     merge_findings,
 )
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
 BETWEEN = "\n~.~\n~.~\n~.~\n~.~\n"  # texts that are searched together; no table goes on behind it
 LONG_CHARS = 2_000  # a longer text is searched alone

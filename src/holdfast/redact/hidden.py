@@ -7,13 +7,10 @@ is mapped back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
 
 from holdfast.redact.value import SecretFinding, compiled
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterator
 
 # Controls but tab and line ends; formats and fillers of no width; half surrogates.
 _INVISIBLE = (

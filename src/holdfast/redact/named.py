@@ -6,7 +6,8 @@ the value is written decide how much the value must look like a secret (`value`)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterator
 
 from holdfast.redact.names import HINT, SESSION, SURE, SecretName, judge_name
 from holdfast.redact.table import OTHER_TAILS
@@ -27,11 +28,7 @@ from holdfast.redact.value import (
     user_and_password,
 )
 
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterator
-
-    Span = tuple[int, int]
+Span = tuple[int, int]
 
 LONGEST_VALUE = 256  # that is judged; it may go on
 LONGEST_QUOTED = 4096

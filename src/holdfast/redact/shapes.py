@@ -8,8 +8,8 @@ three characters of each are looked up. A beginning that tells by itself counts 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from holdfast.redact import table
 from holdfast.redact.value import (
@@ -25,11 +25,8 @@ from holdfast.redact.value import (
     user_and_password,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Row = tuple[str, str, str, int]  # beginning, kind, alphabet, least length behind it
-    Shape = tuple[str, str, str, str]  # a row of table.SHAPES
+Row = tuple[str, str, str, int]  # beginning, kind, alphabet, least length behind it
+Shape = tuple[str, str, str, str]  # a row of table.SHAPES
 
 KEY = "private key"
 SHORTEST_RUN = 16  # no token is shorter

@@ -7,13 +7,10 @@ capitals or a run of digits: names have four letters and more in each, random te
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from holdfast.redact.table import PROSE_WORDS, STOCK_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REDACTED = "[redacted"  # every placeholder begins so, and no rule takes it for a secret
 JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 from holdfast.brief import work_items
 from holdfast.brief.compose import KEPT, Brief
@@ -17,9 +16,7 @@ from holdfast.record import storage
 from holdfast.session import window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
-
-if TYPE_CHECKING:
-    from holdfast.window.state import State
+from holdfast.window.state import State
 
 
 @dataclass(frozen=True, slots=True)
