@@ -17,6 +17,7 @@ from holdfast.cli import sessions, terminal
 from holdfast.cli.sessions import NoSession
 from holdfast.cli.terminal import print_json, say, working
 from holdfast.client import compaction_limit
+from holdfast.client.limit_settings import parse_tokens
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan import estimate
@@ -25,7 +26,7 @@ from holdfast.plan.estimate import GIVEN
 from holdfast.plan.load import MOST_BYTES, decode_plan
 from holdfast.plan.planner import SHARE, make_workflow
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.task import LONGEST_TITLE, PlanTask, parse_tokens, slug
+from holdfast.plan.task import LONGEST_TITLE, PlanTask, slug
 from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow, as_json, draw_mermaid
 from holdfast.redact import redact_each
 from holdfast.run import journal

@@ -195,7 +195,7 @@ def _parse_window(value: object) -> int | None:
 
 def _from_environ(settings: LimitSettings, environ: Mapping[str, str]) -> LimitSettings:
     percent = _parse_number(environ.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", ""))
-    window = _parse_tokens(environ.get(WINDOW_VARIABLE, ""))
+    window = parse_tokens(environ.get(WINDOW_VARIABLE, ""))
     if window:
         settings = settings._replace(
             auto_compact_window=window, model_windows=(), window_source=WINDOW_VARIABLE
@@ -205,10 +205,10 @@ def _from_environ(settings: LimitSettings, environ: Mapping[str, str]) -> LimitS
             settings = settings._replace(compaction_off=True, off_source=name)
     return settings._replace(
         percent_override=percent if percent and 0 < percent <= 100 else settings.percent_override,
-        max_output_tokens=_parse_tokens(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
+        max_output_tokens=parse_tokens(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
         or settings.max_output_tokens,
         model=environ.get("ANTHROPIC_MODEL", "")[:MAX_MODEL_CHARS] or settings.model,
-        max_context_tokens=_parse_tokens(environ.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS", ""))
+        max_context_tokens=parse_tokens(environ.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS", ""))
         or settings.max_context_tokens,
         large_windows_off=settings.large_windows_off
         or _is_true(environ.get("CLAUDE_CODE_DISABLE_1M_CONTEXT", "")),
@@ -218,7 +218,7 @@ def _from_environ(settings: LimitSettings, environ: Mapping[str, str]) -> LimitS
 def _from_command_line(settings: LimitSettings, words: Sequence[str]) -> LimitSettings:
     """Apply `--autocompact`. Claude Code reads 150 as 150,000."""
     stated = _find_option(words, "--autocompact")
-    window = _parse_tokens(stated)
+    window = parse_tokens(stated)
     if not window:
         return settings
     if stated[-1:].isdigit() and 100 <= window <= 1_000:
@@ -237,8 +237,8 @@ def _find_option(words: Sequence[str], name: str) -> str:
     return ""
 
 
-def _parse_tokens(text: str) -> int | None:
-    """`100000`, `100k`, `1m`."""
+def parse_tokens(text: str) -> int | None:
+    """`100000`, `100,000`, `100k`, `1.5m`; None for what is no number of tokens."""
     scale = {"k": 1_000, "m": 1_000_000}.get(text[-1:].lower(), 1)
     number = _parse_number(text[:-1] if scale > 1 else text)
     return int(number * scale) if number and 0 < number * scale < 1 << 40 else None

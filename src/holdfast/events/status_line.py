@@ -93,7 +93,7 @@ class StatusFacts:
     saved: str = ""
 
 
-def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
+def format_line(facts: StatusFacts, preset: str) -> str:
     """default: zone, tokens, steps left and checkpoint too; full: minutes and model as well."""
     ratio = facts.used_tokens / facts.edge_tokens
     head = f"{_bar(ratio)} {facts.about}{ratio:.0%}"
@@ -107,8 +107,6 @@ def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
         rest += [facts.model] if preset == FULL else []
     rest += ["/compact now"] if facts.alert == "critical" else []
     more = "".join(f" · {part}" for part in rest if part)
-    if not colour:
-        return head + more
     return _colour(facts.zone, head) + (_colour("", more) if more else "")
 
 

@@ -55,6 +55,10 @@ class _Item:
     number: str  # of a numbered list
     paragraphs: set[int] = field(default_factory=set)
     steps: list[_Item] = field(default_factory=list)
+    above: list[_Heading] = field(default_factory=list)
+
+    def section(self, title: _Heading | None) -> str:
+        return " > ".join(heading.title for heading in self.above if heading is not title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,7 @@ def parse_markdown(text: str) -> TaskTree:
     if end > len(document.lines):
         _check_sections(document)
     title = _title(document.headings, items[0])
-    sections = _Sections(document.headings, title)
-    tasks = [_fields(document.lines, item, sections.at(item.start)) for item in items]
+    tasks = [_fields(document.lines, item, item.section(title)) for item in items]
     outside = _outside(document, items, title)
     fields = [(at, line) for at, line in outside if at in document.paragraphs]
     notes = tuple(_find_lost_fields(fields, items[0].start))
@@ -95,6 +98,7 @@ def _document(text: str) -> _Document:
     text = _FRONT_MATTER.sub(lambda match: "\n" * match[0].count("\n"), text)
     document = _Document(text.split("\n"))
     opened: list[_Item | None] = []  # the list items around a token; None: without a box
+    above: list[_Heading] = []
     quotes = 0
     tokens = _parser().parse(text)
     for at, token in enumerate(tokens):
@@ -104,6 +108,7 @@ def _document(text: str) -> _Document:
                 int(token.tag[1:]), " ".join(tokens[at + 1].content.split()), token.map[0]
             )
             document.headings.append(heading)
+            above = [*(other for other in above if other.level < heading.level), heading]
             _replace(document, token.map, f"{'#' * heading.level} {heading.title}")
         elif token.type == "html_block" and token.map:
             text = "\n".join(document.lines[slice(*token.map)])
@@ -115,6 +120,7 @@ def _document(text: str) -> _Document:
             item = _item(token, tokens[at + 1 : at + 3]) if is_read else None
             opened.append(item)
             if item:
+                item.above = above
                 (around[-1].steps if around else document.items).append(item)
         elif token.type == "list_item_close":
             opened.pop()
@@ -178,22 +184,6 @@ def _title(headings: Sequence[_Heading], first: _Item) -> _Heading | None:
         return None
     title, *rest = headings
     return title if all(heading.level > title.level for heading in rest) else None
-
-
-class _Sections:
-    """The headings above a line, without the title of the plan."""
-
-    def __init__(self, headings: Sequence[_Heading], title: _Heading | None) -> None:
-        self._lines, self._paths = [-1], [""]
-        above: list[_Heading] = []
-        for heading in headings:
-            if heading is not title:
-                above = [*(other for other in above if other.level < heading.level), heading]
-                self._lines.append(heading.line)
-                self._paths.append(" > ".join(part.title for part in above))
-
-    def at(self, line: int) -> str:
-        return self._paths[bisect_left(self._lines, line) - 1]
 
 
 def _fields(lines: Sequence[str], item: _Item, section: str) -> Fields:

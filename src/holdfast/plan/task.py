@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import normpath
 
+from holdfast.client.limit_settings import parse_tokens
 from holdfast.redact import redact
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -31,8 +32,6 @@ NAMES = (
     *("id", "title", "description", "files", "depends", "size", "phase"),
     *("parallel", "split", "done", "subtasks"),
 )
-_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
-_NUMBER = re.compile(r"(\d{1,12})(?:\.(\d{1,6}))?\s*([km]?)")
 _ID = re.compile(r"[\w.:-]+")  # no slash: that is how a part follows its task
 _NO_WORD = re.compile(r"[^\w]+")
 _FLAGS = {**dict.fromkeys(("yes", "true"), True), **dict.fromkeys(("no", "false"), False)}
@@ -136,16 +135,6 @@ class TaskTree:
     notes: tuple[str, ...] = ()
 
 
-def parse_tokens(given: str) -> int | None:
-    """Parse a number of tokens; None if it is not one."""
-    plain = given.lower().strip().removesuffix("tokens").strip()
-    match = _NUMBER.fullmatch(plain.replace(",", "").replace("_", ""))
-    if match is None:
-        return None
-    whole, part, factor = int(match[1]), match[2] or "", _FACTORS[match[3]]
-    return whole * factor + (int(part) * factor // 10 ** len(part) if part else 0)
-
-
 def make_task(given: Fields) -> PlanTask:
     unknown = [name for name in given.values if name not in NAMES]
     if unknown:
@@ -205,7 +194,7 @@ def _words(given: Fields, name: str) -> tuple[str, ...]:
 def _size(given: Fields) -> int | None:
     if given.values.get("size") is None:
         return None
-    tokens = parse_tokens(_text(given, "size"))
+    tokens = parse_tokens(_text(given, "size").lower().removesuffix("tokens").strip())
     if not tokens or tokens > MOST_TOKENS:
         raise BadPlan("size must be a number of tokens", given.line, "write 12000 or 12k")
     return tokens

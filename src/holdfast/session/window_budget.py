@@ -71,7 +71,7 @@ class BudgetStatus:
 
 def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
     """The brief as it would be now, by compartment, and when the window runs out."""
-    brief = _brief(state, folder)
+    brief = window_brief.compose_brief(state, folder, storage.read_on(state, folder))
     max_tokens = tokens_of(brief.limit)
     known = ledger.read(state.project, state.session_id)
     settings = settings_load.load(state.project)
@@ -92,15 +92,10 @@ def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
     )
 
 
-def _brief(state: State, folder: str) -> Brief:
-    """The brief that `holdfast brief` prints: with the model's notes, as at a compaction."""
-    record = storage.read_on(state, folder)
-    return window_brief.compose_brief(state, folder, record)
-
-
 def evict(item: str, state: State, folder: str) -> BriefEntry:
     """Evict an item by its id in the current brief, or the start of the id."""
-    items = map(_entry, _brief(state, folder).items)
+    brief = window_brief.compose_brief(state, folder, storage.read_on(state, folder))
+    items = map(_entry, brief.items)
     found = [one for one in items if item and one.id.startswith(item)]
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.files import lock
@@ -134,10 +135,10 @@ class Watcher:
         wait_seconds: float = WAIT_SECONDS,
         clock: Callable[[], int] = now_ms,
     ) -> None:
-        self._stop = threading.Event()
-        self.started = threading.Event()
-        self._find_store, self._inside = find_store, inside
-        self._wait_seconds, self._clock = wait_seconds, clock
+        self._stop, self.started = threading.Event(), threading.Event()
+        self._wait_seconds = wait_seconds
+        watch = partial(run, self._stop, find_store, started=self.started, clock=clock)
+        self._watch = partial(watch, inside=inside, wait_seconds=wait_seconds)
         self._thread = threading.Thread(target=self._run, name="holdfast-watcher", daemon=True)
 
     def start(self) -> None:
@@ -154,14 +155,7 @@ class Watcher:
         last_error = ""
         while not self._stop.is_set():
             try:
-                return run(
-                    self._stop,
-                    self._find_store,
-                    inside=self._inside,
-                    wait_seconds=self._wait_seconds,
-                    started=self.started,
-                    clock=self._clock,
-                )
+                return self._watch()
             except (HoldfastError, OSError) as error:
                 if str(error) != last_error:
                     log.add("ERROR", "watcher", f"not watching: {error}")
