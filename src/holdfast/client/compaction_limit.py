@@ -219,8 +219,7 @@ class LearnedLimit(NamedTuple):
 
 
 def learn_limit(table_tokens: int, seen_pre_tokens: Iterable[int]) -> LearnedLimit | None:
-    """The limit that observed compactions show: at least two agree, and more than confirm the
-    table. A single early compaction, for example in an idle hour, changes nothing."""
+    """The limit that compactions show: at least two agree, and more than confirm the table."""
     sane = sorted(n for n in seen_pre_tokens if MIN_SEEN <= n <= MAX_SEEN)
     confirming = [n for n in sane if _is_same(n, table_tokens)]
     others = [n for n in sane if not _is_same(n, table_tokens)]

@@ -363,8 +363,7 @@ def _expand_braces(pattern: str) -> list[str]:
 
 
 def _matches_pattern(pattern: str, parts: Sequence[str]) -> bool:
-    """As in git: a pattern with a slash is relative to the folder, one without matches at any
-    depth, and one that names a folder matches everything in it."""
+    """As in git: relative with a slash, else at any depth; a folder means all in it."""
     if pattern.startswith(("!", "./", "../")):
         return False
     wanted = pattern.strip("/").split("/")[:MAX_PATTERN_PARTS]

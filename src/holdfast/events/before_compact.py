@@ -79,8 +79,7 @@ def _log_error(state: State, what: str, error: Exception) -> None:
 
 
 def _fill(moment: Moment) -> str:
-    """Our reading, and called so: Claude Code states its own count only after the compaction, in
-    the boundary, and the two are a few hundredths of a percent apart."""
+    """Our reading, and called so: Claude Code states its own, a little different, afterwards."""
     if moment.tail.basis == "none":
         return "at an unknown fill"
     about = "" if moment.tail.is_counted_by_client() else "about "
@@ -88,8 +87,7 @@ def _fill(moment: Moment) -> str:
 
 
 def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> None:
-    """Keep an alarm for the new window if this one filled again at once. There is none for a second
-    such compaction in a row, or for one that the user asked for."""
+    """Keep an alarm if this window filled again at once: not twice, and not if the user asked."""
     if record is None or not record.compactions or trigger == "manual":
         return
     if record.since_summary > FEW_STEPS:
@@ -101,8 +99,7 @@ def _note_rapid_refill(state: State, record: Record | None, trigger: str) -> Non
 
 
 def _steering(state: State, record: Record | None, *, shown: bool) -> str:
-    """What the summary must keep word for word; empty if the transcript cannot be read. At
-    `/compact` Claude Code shows it on the screen."""
+    """What the summary must keep word for word; shown on the screen at `/compact`."""
     if record is None:
         return ""
     whose = "the caller" if state.agent_id else "the user"
@@ -116,8 +113,7 @@ def _steering(state: State, record: Record | None, *, shown: bool) -> str:
 
 
 def _may_block(state: State, moment: Moment) -> bool:
-    """At most once per window, and only if that can be recorded; never if blocking would end the
-    turn (no early compaction), and never for a subagent."""
+    """At most once per window, if that can be recorded; never if blocking would end the turn."""
     if state.agent_id or not _compacts_early(state, moment):
         return False
     try:

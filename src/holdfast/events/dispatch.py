@@ -11,8 +11,7 @@ from holdfast.settings import use_secret_patterns
 
 
 class Story(NamedTuple):
-    """`reading_seconds`: after these it reads no further in a transcript. Less than half of what
-    the client gives the hook, because there is other work to do."""
+    """`reading_seconds`: it reads no longer than this, less than half of what the client gives."""
 
     module: str
     function: str = "tell"

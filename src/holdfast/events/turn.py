@@ -159,8 +159,7 @@ class _News:
 
 
 def _judge(moment: Moment, *, shown_to_user: bool = False) -> _News:
-    """Judge the moment. `shown_to_user`: this hook's output is displayed, so somebody waits for it;
-    otherwise it runs in the background, and may compress older topics."""
+    """Judge the moment. `shown_to_user`: somebody waits for this hook, so it compresses nothing."""
     try:
         with lock_state(moment.folder) as state:
             return _judge_locked(moment, state, shown_to_user)

@@ -105,8 +105,7 @@ def _link_first_free(folder: int, draft: str, names: Iterable[str]) -> str:
 
 
 def _link(folder: int, draft: str, name: str) -> None:
-    """Give the draft its name by a hard link, which never overwrites. Filesystems without hard
-    links (FAT, some shares) get a check and a rename."""
+    """Name the draft by a hard link, which never overwrites; without links by check and rename."""
     try:
         os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:

@@ -41,8 +41,7 @@ def install_command_for(extra: str) -> str:
 
 
 def install_command(prefix: Path, source: str, extras: list[str]) -> str:
-    """uv and pipx leave a receipt in the environment; without one it was pip. No index holds
-    Holdfast, so without a known source the command is one for a checkout."""
+    """uv and pipx leave a receipt, else it was pip. No index holds Holdfast."""
     wanted = shlex.quote(f"{source or '.'}[{','.join(extras)}]")
     wanted += "" if source else " in a checkout of Holdfast"
     if (prefix / "uv-receipt.toml").exists():

@@ -206,8 +206,7 @@ class Estimator:
 
 @dataclass(slots=True)
 class PastRequest:
-    """A request: its text, the files that it read or changed, and what it used. A session of a run
-    is one with several tasks; what it used is shared by them."""
+    """A request: its text, its files, what it used. A session of a run has several tasks."""
 
     chars: int
     multipliers: tuple[float, ...]  # of its tasks; one for a request that was typed
@@ -219,8 +218,7 @@ class PastRequest:
 
 
 class SummedTranscript(msgspec.Struct, frozen=True):
-    """The requests of one transcript, each with its multiplier, the tokens by the formula and the
-    tokens used. `at`: its size and time when it was read."""
+    """Of one transcript: multiplier, tokens by the formula, tokens used of each request."""
 
     at: tuple[int, int]
     project: str
@@ -279,8 +277,7 @@ def _summed_up(path: Path, size: int, changed_ns: int) -> SummedTranscript:
 
 
 def _rows(used: PastRequest) -> Iterator[tuple[float, int, int]]:
-    """A row for each task; none for a request that touched no file, which is a talk. The files
-    count with their size of today: it is not known what it was."""
+    """A row for each task; none for a talk, without files. Files count with their size of today."""
     count = len(used.multipliers)
     file_tokens = sum(tokens_of_size(_size(file)) for file in used.files)
     if used.is_of_a_run and not used.files:
@@ -355,8 +352,7 @@ def read_requests(items: Iterable[Operation | Boundary | Summary]) -> Iterator[P
 
 
 def _start(operation: Operation, total: int, last: int | None) -> int:
-    """What was in the window before an answer. If the window shrank since the last one (cleared
-    results, dropped thinking of earlier turns), that is what the answer was asked with."""
+    """What was in the window before an answer; if it shrank since the last one, what was sent."""
     sent = operation.usage.input_side_tokens
     if last is None:
         typed = sum(len(entry.text) for entry in operation.before if isinstance(entry, Prompt))

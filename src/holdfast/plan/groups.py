@@ -55,8 +55,7 @@ def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
 
 
 def find_ties(root: Path, files: Sequence[str]) -> list[tuple[Pair, str]]:
-    """Pairs of files and why they belong together, the strongest first; equal ones by name, so
-    that the result is always the same. Importing and changing together counts more than either."""
+    """Pairs of files and why they belong together, the strongest first, equal ones by name."""
     ties: defaultdict[Pair, dict[str, float]] = defaultdict(dict)
     sources = read_sources(root, [file for file in files if file.endswith((*PYTHON, *SCRIPTS))])
     for left, right in find_imports(sources):
@@ -113,8 +112,7 @@ def find_imports(sources: Mapping[str, bytes]) -> Iterator[Pair]:
 
 
 def _by_module(names: Mapping[str, bytes]) -> dict[str, str]:
-    """Files by their paths without suffix, and by each end of those that has two parts or more:
-    `src/shop/cart.py` is `src/shop/cart` and `shop/cart`; only `cart.py` is `cart`."""
+    """Files by path without suffix, and by its ends of two parts or more: `shop/cart`."""
     modules: dict[str, str] = {}
     for name in sorted(names):
         path = PurePosixPath(name).with_suffix("")

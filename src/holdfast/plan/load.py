@@ -171,8 +171,7 @@ PARSERS = {".json": parse_json, ".yaml": parse_yaml, ".yml": parse_yaml}
 
 
 def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) -> TaskPlan:
-    """Read and check a plan. Errors name the file and the line. `root` is the folder of its files,
-    in which patterns are expanded; `begun` are the files of tasks that a run has started."""
+    """Read and check a plan in the folder `root`; `begun` are files of tasks that a run started."""
     try:
         return read_plan(_text(path), path.suffix.lower(), root, begun)
     except BadPlan as error:

@@ -158,8 +158,7 @@ def _tasks_section(document: _Document) -> tuple[int, int]:
 
 
 def _check_sections(document: _Document) -> None:
-    """Refuse a document of which fewer than half of the sections hold a task. Its sections are
-    those of the highest level that has two headings or more."""
+    """Refuse a document of which fewer than half of the sections (of the top level) hold a task."""
     levels = Counter(heading.level for heading in document.headings)
     level = min((level for level, count in levels.items() if count > 1), default=0)
     high = [

@@ -39,8 +39,7 @@ def make_workflow(
     progress: Progress = silent,
     side_by_side: bool = False,
 ) -> Workflow:
-    """The workflow of all tasks that are not done. `side_by_side`: tasks marked with [P] get
-    batches of their own, whose tasks may run at the same time."""
+    """The workflow of the open tasks. `side_by_side`: those with [P] get own batches."""
     open_ = order_tasks([task for task in plan.tasks if not task.done])
     estimate = Estimator(past, root).estimate
     groups = cache(partial(group_files, root))  # many tasks of a plan name the same files
@@ -61,8 +60,7 @@ def make_workflow(
 
 
 def order_tasks(tasks: Sequence[PlanTask]) -> list[PlanTask]:
-    """The tasks by phase and place in the file; one that depends on a later task comes right after
-    it. Tasks that are not among these are done, and nothing waits for them."""
+    """The tasks by phase and place; one that depends on a later task comes right after it."""
     listed_ = sorted(tasks, key=rank)
     place = {task.id: at for at, task in enumerate(listed_)}
     waits = [len({name for name in task.depends if name in place}) for task in listed_]
@@ -127,8 +125,7 @@ def _joins(
 
 
 def _runs_beside(chosen: Sequence[TaskPiece], piece: TaskPiece) -> bool:
-    """Whether a piece may run at the same time: it is marked, stands below the same heading, waits
-    for none of the others and shares no file with them."""
+    """Whether a piece may run beside: marked, same heading, no waiting, no shared file."""
     if not piece.task.parallel or piece.task.section != chosen[0].task.section:
         return False
     names = {other.task.id for other in chosen}
@@ -203,8 +200,7 @@ def _steps(
 
 
 def _share_of_a_step(task: PlanTask) -> int | None:
-    """The share of a step without a size: the task's size, less that of the other steps, divided by
-    the steps without one. None if the task has no size, or nothing is left of it."""
+    """The size of the task, less that of other steps, for each step without one; None: no rest."""
     given = [step.size_tokens for step in task.subtasks if step.size_tokens is not None]
     rest, takers = (task.size_tokens or 0) - sum(given), len(task.subtasks) - len(given)
     return -(-rest // takers) if rest > 0 and takers else None

@@ -75,8 +75,7 @@ class ProjectFiles:
         return tuple(dict.fromkeys(file for name in names for file in self._expand(name)))
 
     def _expand(self, file: str) -> tuple[str, ...]:
-        """The files for a name. A name without files stays: it may be made later. One file has
-        one name, whether it was written from the root or through a linked folder."""
+        """The files for a name; one without files stays: it may be made later."""
         if file not in self._expanded:
             path = self.resolve(file)
             name = file if path is None else path[len(self._root) :].lstrip("/") or "."
@@ -147,8 +146,7 @@ def _expand(task: PlanTask, project: ProjectFiles, begun: Begun) -> PlanTask:
 
 
 def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
-    """The content of each file, without those that cannot be read, are outside, or are too large:
-    a part of a file would show only some of its imports."""
+    """The content of each file that can be read whole: a part would show some imports only."""
     project, sources, left = ProjectFiles(root), dict[str, bytes](), MOST_ALL_BYTES
     for file in files:
         path = project.resolve(file)

@@ -96,8 +96,7 @@ class PlanTask:
 
     @property
     def hash(self) -> str:
-        """A hash of what is to be done. It changes with the work, not with the rest of the list,
-        nor with the files that its patterns stand for."""
+        """A hash of what is to be done, not of the files that its patterns stand for."""
         steps = [step.hash for step in self.subtasks]
         return digest([self.id, self.title, self.description, list(self.files), steps])
 

@@ -101,8 +101,7 @@ def which_are_clean(texts: Sequence[str]) -> list[bool]:
 
 
 def redact(text: str) -> str:
-    """Replace each secret with a short placeholder; return the same text object if there is
-    none. A value that the text names in one place is replaced in all places."""
+    """Replace each secret by a placeholder, wherever it stands; the same object if none."""
     for _ in range(PASSES):
         findings = find(text)
         if not findings:

@@ -80,8 +80,7 @@ _PROGRAMS = frozenset(program for program, _ in _WAYS)
 
 @lru_cache(None)
 def _table() -> tuple[dict[str, list[Row]], str]:
-    """Return the tokens by their first characters, and the beginnings that count anywhere: what
-    looks like a hash stands behind any word, and mere letters in any picture."""
+    """The tokens by their first characters, and the beginnings that tell within a run."""
     starts: dict[str, list[Row]] = {}
     within = []
     for line in table.TOKENS.strip().split("\n"):

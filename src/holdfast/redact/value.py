@@ -229,8 +229,7 @@ def is_wordy(value: str) -> bool:
 
 
 def like_a_password(value: str) -> bool:
-    """Eight or more letters and digits with capitals or symbols, and neither path nor version.
-    Enough where no sign stands between the name and the value."""
+    """Eight or more letters and digits with capitals or symbols, neither path nor version."""
     if not 8 <= len(value) <= 64 or is_uuid(value) or not is_password(value, False):
         return False
     if compiled(r"\.[a-z]{1,5}\Z|\A[-]").search(value) or "://" in value:

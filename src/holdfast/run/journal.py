@@ -126,8 +126,7 @@ class Journal:
             raise JournalError(str(error)) from error
 
     def _read(self) -> bytes:
-        """The whole file, empty if there is none. JournalError if it cannot be read: with an
-        empty journal all finished work would be done again."""
+        """The whole file. JournalError if it cannot be read: else all work would be done again."""
         try:
             with os.fdopen(places.open_regular(self.path), "rb") as file:
                 return file.read()
@@ -390,8 +389,7 @@ def share_of(piece: TaskPiece, known: Mapping[str, PlanTask]) -> TaskShare:
 
 @dataclass(frozen=True, slots=True)
 class ContinuedPlan:
-    """A plan without finished work. `ran` counts tasks that a run has done and that the file does
-    not mark as done; `note` says why that is not known."""
+    """A plan without finished work. `ran`: tasks that a run did; `note`: why that is not known."""
 
     plan: TaskPlan
     ran: int = 0

@@ -109,8 +109,7 @@ def name_batch(number: str, count: str, title: str) -> str:
 
 
 def quote_rules(rules: str) -> Iterator[str]:
-    """The plan's rules as a quotation, so that no line of it can be taken for a task of ours. What
-    is too long is cut after a word, and the cut is reported."""
+    """The plan's rules as a quotation, so that none is taken for a task; a cut is reported."""
     if not rules:
         return
     kept = rules if len(rules) <= MAX_RULES_CHARS else rules[:MAX_RULES_CHARS].rsplit(None, 1)[0]
@@ -123,8 +122,7 @@ def quote_rules(rules: str) -> Iterator[str]:
 def _outline(
     pieces: Sequence[TaskPiece], tasks: Sequence[PlanTask], numbers: Mapping[str, int]
 ) -> Iterator[str]:
-    """The titles of the tasks around its own, so that a session knows what came before it and what
-    it leaves to others: `Same for the writer`, or tests that a later task mends."""
+    """The titles of the tasks around its own: `Same for the writer` needs the one before."""
     own = {piece.task.spec for piece in pieces}
     places = [at for at, task in enumerate(tasks) if task.id in own]
     if not places or len(own) == len(tasks):
@@ -176,8 +174,7 @@ def _tasks(pieces: Sequence[TaskPiece], context: PromptContext) -> Iterator[str]
 
 
 def _listed(task: PlanTask) -> str:
-    """The files as the plan names them; for patterns, with the number of files that they match; of
-    a part, all of its files, because a session has no other list of them."""
+    """The files as the plan names them, patterns with their number; of a part all of them."""
     if task.part or task.paths == task.files:
         return ", ".join(task.paths)
     return f"{', '.join(task.files)} ({counted(len(task.paths), 'file')})"
@@ -215,8 +212,7 @@ def find_transcript(session_id: str) -> Path | None:
 def save_checkpoint(
     session_id: str, root: Path, lines: Sequence[str], now_ms: int
 ) -> SavedCheckpoint | None:
-    """Save a checkpoint that also says where the plan stands, and read it back. None if there is no
-    transcript; CheckpointNotSaved if there is one and nothing could be saved."""
+    """Save a checkpoint that says where the plan stands; None if there is no transcript."""
     path = find_transcript(session_id)
     if path is None:
         return None

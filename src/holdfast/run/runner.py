@@ -140,8 +140,7 @@ def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
 
 @dataclass(slots=True)
 class RunReport:
-    """The result of a run. `state`: done, nothing (all was done before), waiting (for a person,
-    or because the plan says so), failed, interrupted, stopped (by any other error)."""
+    """The result. `state`: done, nothing (to do), waiting, failed, interrupted, or stopped."""
 
     plan: str
     folder: str

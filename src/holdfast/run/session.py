@@ -124,8 +124,7 @@ class SessionJob:
 
 
 def judge(session_id: str, end: SessionEnd, names: Sequence[str]) -> Ended:
-    """What a session amounts to, by its own report. One that ended well without a report has done
-    its tasks: nothing is repeated only because nobody said that it is done."""
+    """What a session amounts to, by its report; without one it has done its tasks: no repeating."""
     known = Ended(session_id, FAILED, exit=end.exit_code, summary=end.summary)
     if not end.is_success:
         return structs.replace(known, error=end.describe_failure())
@@ -178,8 +177,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
 def _find_missing_files(
     job: SessionJob, end: SessionEnd, ended: Ended, before: Collection[str], root: Path
 ) -> list[str]:
-    """Files of finished tasks that are not there: of those that the plan lists, only if they were
-    not there before either, because a task may be there to remove one."""
+    """Files of finished tasks that are not there; listed ones only if new."""
     every = range(len(job.pieces))
     tasks = [job.pieces[at].task for at in (every if ended.result == DONE else ended.credited)]
     listed = [path for task in tasks for path in task.paths if path in before]

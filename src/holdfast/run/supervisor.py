@@ -160,8 +160,7 @@ def end_session(session_id: str) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Arguments: the lifeline's descriptor, the note's path, the session's id, the command. The
-    plan's lock is open as well, and closed with this process."""
+    """Arguments: the lifeline's descriptor, the note's path, the session's id, the command."""
     lifeline, note, session_id, *command = arguments
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, we would not see the end
     if LINUX:

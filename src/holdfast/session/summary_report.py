@@ -110,8 +110,7 @@ MOST_REPORTS = 16
 
 
 def compaction_report(path: Path, number: int, *, sidechain: bool) -> dict[str, Any] | None:
-    """As plain values, without secrets; None if the transcript has no compaction of this number.
-    Raises Unreadable or OSError where it cannot be read."""
+    """As plain values, without secrets; None without it. Raises Unreadable or OSError."""
     found = list(read_compactions(path, sidechain=sidechain))
     if not 1 <= number <= len(found):
         return None

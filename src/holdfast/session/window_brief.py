@@ -36,8 +36,7 @@ def compose_brief(
     *,
     compacting: bool = False,
 ) -> Brief:
-    """Compose the brief, in the size of a hook's unless one is asked for. `compacting`: a
-    compaction is running, and its summary is not written yet."""
+    """The brief, by default in a hook's size. `compacting`: the summary is not written yet."""
     most = hook_tokens(state.project, state.edge_tokens) if max_tokens is None else max_tokens
     return compose(
         record,
@@ -73,8 +72,7 @@ def shared_work(state: State, folder: str) -> dict[str, Any]:
 
 
 def _names(state: State, work: Mapping[str, Any]) -> frozenset[str]:
-    """Who reads the brief: an agent, or a session with the agents that it started, because it
-    leads them. An agent is also called by its type."""
+    """Who reads the brief: an agent, by id and type, or a session with the agents that it leads."""
     own = {state.agent_id or state.session_id, state.agent_type} - {""}
     if state.agent_id:
         return frozenset(own)

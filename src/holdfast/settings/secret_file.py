@@ -45,8 +45,7 @@ def read(path: Path) -> str:
 
 
 class SecretFile:
-    """The current secret of a file, read at each request: another one holds at once. If the file is
-    missing or invalid, `now` is empty and nobody is let in."""
+    """The secret of a file, read at each request; if invalid, nobody gets in."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -271,8 +271,7 @@ class Watch:
             record(seen, now_ms)
 
     def _reason(self, seen: Glance, now_ms: int) -> str:
-        """Why a checkpoint is due. A window that could not be saved waits before the next try, so
-        that it does not take every turn of its project."""
+        """Why a checkpoint is due. One that could not be saved lets others have their turn."""
         failed_s = self._failed_s.get(seen.found.path)
         if failed_s is not None and time.monotonic() - failed_s < RETRY_SECONDS:
             return ""
@@ -311,8 +310,7 @@ class Watch:
 
 
 def _hooked_transcripts(now_ms: int) -> set[str]:
-    """Transcripts of sessions whose hooks reported in the last half hour. A window that a command
-    made for a file is none: a recording is not a session that runs."""
+    """Transcripts whose hooks reported in the last half hour; a recording has none."""
     states = (state for _, state in all_windows(now_ms - LIVE_MS))
     return {state.transcript for state in states if state.started_ms and not state.agent_id}
 
@@ -341,8 +339,7 @@ def reason(seen: Glance, now_ms: int) -> str:
 def choose_per_project(
     due: Iterable[DueCheckpoint], last_s: Mapping[str, float], now_s: float
 ) -> list[DueCheckpoint]:
-    """At most one window per project, and none of a project that was saved a moment ago: the
-    fullest first, then those that are due because of the time worked."""
+    """At most one window per project, not just after another: the fullest first, then by time."""
     chosen: dict[str, DueCheckpoint] = {}
     order = sorted(due, key=lambda one: (one.reason.startswith("active"), -one.glance.used_ratio))
     for one in order:
@@ -354,8 +351,7 @@ def choose_per_project(
 
 
 def take(due: DueCheckpoint, now_ms: int) -> SavedCheckpoint | None:
-    """Take a verified checkpoint; None if it is no longer due or could not be saved. The transcript
-    is read before the lock is taken, because hooks wait for the lock two seconds."""
+    """Take a verified checkpoint; None if not due any more. It is read before the lock."""
     seen = due.glance
     read_ahead(seen)
     with lock_state(seen.folder) as state:

@@ -15,8 +15,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def home() -> str:
-    """HOLDFAST_HOME, else ~/.holdfast. If HOME is missing, empty or relative, the password file
-    says where that is: else we would write into `/`, or into the project."""
+    """HOLDFAST_HOME, else ~/.holdfast: never `/` or the project, whatever HOME says."""
     given = os.environ.get("HOLDFAST_HOME")
     return given or os.path.join(user_home(), ".holdfast")
 
@@ -133,8 +132,7 @@ def size_of(path: str | os.PathLike[str]) -> int:
 
 
 def changed_ns(path: str) -> int:
-    """When a file was last written, renamed or copied into place; 0 if it is missing. The time of
-    the inode: a copy may preserve the time of writing."""
+    """When a file was last written, renamed or copied into place (of its inode); 0 if missing."""
     found = _stat(path)
     return found.st_ctime_ns if found else 0
 
@@ -168,8 +166,7 @@ def open_regular(path: str | os.PathLike[str]) -> int:
 
 
 def read_small(path: str, limit: int = 65536) -> bytes:
-    """A small regular file, whole; empty if it is missing or cannot be read. Only its actual size
-    is read: allocating 16 MB takes longer than reading 0.5."""
+    """A small regular file, whole; empty if it cannot be read. No more is allocated."""
     try:
         fd = open_regular(path)
     except (OSError, ValueError):
@@ -183,8 +180,7 @@ def read_small(path: str, limit: int = 65536) -> bytes:
 
 
 def resolve_inside(root: str, inside: str) -> str:
-    """The real path of something below a folder; empty if a link leads out of the folder. What a
-    repository names is read from that repository only."""
+    """The real path of something in a repository's folder; empty if a link leads out of it."""
     try:
         base = os.path.realpath(root).rstrip("/")
         real = os.path.realpath(f"{base}/{inside}")

@@ -54,8 +54,7 @@ class SpoolLine:
         self.duration_ms = duration_ms  # 0: not told
 
     def tells_fill(self) -> bool:
-        """The count is of a whole window. Before the client has written the first answer only the
-        text since was counted: 8 tokens after a quick first call."""
+        """The count is of a whole window: before the first answer it is not."""
         return self.used > 0 and not self.flags.startswith(("agent", "compacting", "none"))
 
     def render(self) -> str:
@@ -76,8 +75,7 @@ def word(text: str) -> str:
 
 
 def ident(text: str) -> str:
-    """An id as it is if it looks like one of the client's. Anything else is replaced by a checksum:
-    it could hold anything, and a cut id would identify nothing."""
+    """A client's id as it is; anything else as a checksum, because it could hold anything."""
     if len(text) <= LONGEST_ID or text.startswith(ID_STARTS):
         known = word(text)
         if known == text or not text:
@@ -107,8 +105,7 @@ def append(folder: str, line: SpoolLine) -> int:
 
 
 def rotate(folder: str) -> int:
-    """Rotate the spool if it is too long; returns its length. The caller holds the window's lock.
-    So there are at most twice ROTATE_BYTES."""
+    """Rotate a spool that is too long; returns its length. The caller holds the lock."""
     path = os.path.join(folder, "spool")
     size = os.path.getsize(path) if os.path.exists(path) else 0
     if size <= ROTATE_BYTES:
@@ -137,8 +134,7 @@ def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
 
 
 def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
-    """Agents that started and have not stopped, by id, with their type. A restarted session has
-    none: they ended with their process."""
+    """Agents that started and have not stopped, with their type; none after a new start."""
     running: dict[str, SpoolLine] = {}
     for line in lines:
         if line.event == "SubagentStart":
