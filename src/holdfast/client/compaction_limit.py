@@ -111,9 +111,8 @@ def find(
     seen_pre_tokens: Iterable[int] = (),
     passed_tokens: int = 0,
 ) -> CompactionLimit:
-    """The limit of one session. `stated_window` is the window size that the status line reported;
-    `seen_pre_tokens` are the token counts of automatic compactions with the same model, version and
-    settings; `passed_tokens` is what the window already held without a compaction."""
+    """The limit of one session. `stated_window` is what the status line reported, `seen_pre_tokens`
+    are automatic compactions alike, `passed_tokens` is what the window held without one."""
     switches = switches or LimitSettings()
     if agent := agents.with_own_limit(client_version):
         return _stated_by(agent, stated_window or agent.window_tokens, switches, used_tokens)

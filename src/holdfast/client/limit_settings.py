@@ -94,9 +94,8 @@ def read(
     agent_type: str = "",
     transcript: str = "",
 ) -> LimitSettings:
-    """The settings in effect, ranked as Claude Code 2.1.325 ranks them: files, then the command
-    line, then variables. A model named on the command line wins over a variable. Another agent's
-    transcript has that agent's settings."""
+    """The settings in effect, ranked as Claude Code 2.1.325 ranks them: files, the command line,
+    variables; but a model on the command line wins. Other agents have settings of their own."""
     environ = os.environ if environ is None else environ
     agent = agents.agent_of(transcript)
     if agent.version:
@@ -256,9 +255,8 @@ def _is_true(text: str) -> bool:
 
 
 def find_agent_window(agent_type: str, project: str, environ: Mapping[str, str]) -> int | None:
-    """`autoCompactWindow` in the definition of an agent; None if it sets none. Claude Code 2.1.325
-    reads Markdown files under `agents`, the project's before the user's. Agents of plugins and of
-    `--agents` are not found here."""
+    """`autoCompactWindow` in the definition of an agent: Markdown under `agents`, the project's
+    before the user's. Agents of plugins and of `--agents` are not found here."""
     for path in islice(_list_agent_files(project, environ), MAX_AGENT_FILES):
         front = _read_front_matter(path)
         if front.get("name") == agent_type:

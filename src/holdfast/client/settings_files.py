@@ -68,10 +68,9 @@ def read_by_file(
 
 
 class CleanupPeriod(NamedTuple):
-    """After how many days Claude Code deletes transcripts. `file` is the settings file that sets
-    it, empty for the default; `error` is an invalid setting. Seen with 2.1.325: a whole number of
-    at least 1; the strongest file wins; the default is 30. As long as one file has an invalid
-    value, nothing is deleted."""
+    """After how many days Claude Code deletes transcripts, and the file that sets it. Seen with
+    2.1.325: a whole number of at least 1; the strongest file wins; 30 by default. As long as one
+    file has an invalid value (`error`), nothing is deleted."""
 
     days: int = DEFAULT_CLEANUP_DAYS
     file: str = ""

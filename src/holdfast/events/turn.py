@@ -38,10 +38,9 @@ def tell_prompt(moment: Moment) -> str:
 
 
 def tell_call(moment: Moment) -> str:
-    """After a tool call (asynchronous): tell the model now; the next hook whose output is shown
-    tells the user. What an asynchronous hook of a subagent prints goes to its parent (0 of 5
-    requests of the agent had it, the parent's next one did). So nothing is printed for a
-    subagent."""
+    """After a tool call (asynchronous): tell the model now, the user by the next hook that is
+    shown. For a subagent nothing is printed: it would go to its parent (0 of 5 requests of the
+    agent had it)."""
     news = _judge(moment)
     to_model = "" if moment.payload.get("agent_id") else news.to_model
     if not to_model and settings_load.load().word("server"):
@@ -52,9 +51,8 @@ def tell_call(moment: Moment) -> str:
 
 
 def tell_stop(moment: Moment) -> str:
-    """At the end of a turn: tell the user what the model has already read. If the user turned the
-    stop guard on and something is undone, the turn goes on once, with a reason. Nothing else is
-    printed for the model: any context here would start the turn again."""
+    """At the end of a turn: tell the user what the model has read; the stop guard may object once.
+    Nothing else is printed for the model: any context here would start the turn again."""
     owed = _take_owed(moment)
     objection = ""
     if moment.payload.get("stop_hook_active") is False and not moment.payload.get("agent_id"):
@@ -67,9 +65,8 @@ def tell_stop(moment: Moment) -> str:
 
 
 def tell_agent_stop(payload: dict[str, Any], folder: str, now_ms: int) -> str:
-    """When a subagent ends: messages to its name make it continue once, and it gets them. At its
-    start nobody knows its id yet, and what the hooks of its calls print goes to its parent. Its
-    stop is the only moment at which a hook reaches it and nobody else."""
+    """When a subagent ends: messages to its name make it continue once. Its stop is the only moment
+    at which a hook reaches it and nobody else; at its start nobody knows its id."""
     if payload.get("stop_hook_active") is not False:
         return ""  # it went on once for us, or for another
     from holdfast.window import outbox
@@ -231,9 +228,8 @@ def _messages(moment: Moment, state: State) -> str:
 
 
 def _report(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint | None) -> _News:
-    """What to report. It includes a checkpoint that was due and could not be saved. Past the limit
-    Claude Code compacts before its next request: what is printed now would be read in the new
-    window, where it is false."""
+    """What to report, also a checkpoint that could not be saved. Past the limit nothing: it would
+    be read in the new window, where it is false."""
     if not crossing.speaks or seen.edge.is_passed(seen.reading.used_tokens):
         return _News()
     window, saved = state.compactions + 1, kept is not None or not crossing.checkpoint

@@ -31,8 +31,7 @@ class PhantomCheckpoint(HoldfastError):
 
 def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
     """Write the data under the first free name and read it back. Nothing is overwritten. A new name
-    survives a power cut only after its folder is flushed: the caller calls `flush` once, after the
-    last file."""
+    survives a power cut only after its folder is flushed: `flush`, once, after the last file."""
     # Same folder on purpose: a rename across filesystems is a copy, and a copy can tear.
     draft = places.draft_name()
     fd = os.open(draft, _NEW, 0o600, dir_fd=folder)
@@ -52,9 +51,8 @@ def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
 def replace_whole(
     folder: int, name: str, data: bytes, *, flushed: bool = False, proven: bool = False
 ) -> None:
-    """Replace a file. Every reader sees the old or the new contents, whole. `flushed` is for data
-    that cannot be made again (the index and snapshots can); the caller then calls `flush` too.
-    `proven` reads the draft back before it replaces the old file."""
+    """Replace a file; readers see the old or the new contents, whole. `flushed`: it cannot be made
+    again (the caller calls `flush` too). `proven`: read the draft back first."""
 
     def prove(draft: str) -> None:
         _prove(folder, draft, data)

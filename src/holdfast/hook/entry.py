@@ -90,9 +90,8 @@ def _load(name: str) -> Any:
 
 
 def _find_libraries() -> None:
-    """Find msgspec beside us if we are installed, or in our Python's folder in a checkout. A plugin
-    whose environment is not built yet brings the part of it that hooks use. Otherwise by `site`,
-    which also runs what any .pth file asks for: 2 ms, and more for some users."""
+    """Find msgspec beside us, in our Python's folder in a checkout, or the part of it that a plugin
+    brings; else by `site`, which runs what any .pth file asks for: 2 ms and more."""
     python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     own = f"{sys.executable.rpartition('/bin/')[0]}/lib/{python}/site-packages"
     for folder in (sys.path[0], own, f"{sys.path[0].rpartition('/')[0]}/fallback"):

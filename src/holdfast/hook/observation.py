@@ -40,9 +40,9 @@ class Moment:
         return time.monotonic() > self.deadline
 
     def _newest_tail(self, sidechain: bool, density: float) -> tail.Tail:
-        """The end of the transcript, once it holds the answer whose call this is. After a quick
-        tool this hook starts before the client has written that answer (11 of 16 times; it came
-        within 67 ms). Nobody waits for an asynchronous hook, so it waits a little."""
+        """The end of the transcript, once it holds the answer whose call this is: after a quick
+        tool the hook starts before the client has written it (11 of 16 times; it came within 67
+        ms)."""
         call = scan.text_of(self.payload, "tool_use_id")
         seen = tail.read(self.transcript, sidechain, density)
         waits = LATE_LOOKS if _is_live(self.transcript) else 0

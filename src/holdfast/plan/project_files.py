@@ -126,9 +126,8 @@ class FilePattern:
 
 
 def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:
-    """The plan with the files of each pattern; BadPlan if a task has more than a task may have. If
-    parts of a task have started, it keeps the files it had then: files that its parts create or
-    move do not change it."""
+    """The plan with the files of each pattern; BadPlan if there are too many. A task of which parts
+    have started keeps the files it had then."""
     project = ProjectFiles(root)
     return replace(plan, tasks=tuple(_expand(task, project, begun or {}) for task in plan.tasks))
 

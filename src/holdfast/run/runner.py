@@ -195,8 +195,7 @@ class Runner:
 
     def _settle(self) -> None:
         """Record what a killed run could not: how its sessions ended, and their checkpoints. What
-        is left of a session is ended first, if its supervisor was killed too. We hold the lock, so
-        no supervisor lives and nobody else will record it."""
+        is left of them is ended first. We hold the lock, so nobody else does this."""
         context = self.context
         for words in context.journal.notes:
             self._say("note", words)

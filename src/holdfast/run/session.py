@@ -177,7 +177,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
 def _find_missing_files(
     job: SessionJob, end: SessionEnd, ended: Ended, before: Collection[str], root: Path
 ) -> list[str]:
-    """Files of finished tasks that are not there; listed ones only if new."""
+    """Files of finished tasks that are not there; a listed one may be there to be removed."""
     every = range(len(job.pieces))
     tasks = [job.pieces[at].task for at in (every if ended.result == DONE else ended.credited)]
     listed = [path for task in tasks for path in task.paths if path in before]

@@ -92,9 +92,8 @@ def load() -> Figures:
 
 
 def update(tell: Tell = lambda _: None, is_over: Callable[[], bool] = lambda: False) -> Figures:
-    """Bring the figures up to date: first all sessions are listed, then each is read, then the
-    summaries are compared, newest first. `tell` is called after each step; what is done is saved
-    also if it is over before the end."""
+    """Bring the figures up to date: list all sessions, read each, compare summaries, newest first.
+    `tell` is called after each step; what is done is saved in any case."""
     figures = _listed(load())
     saved_at = 0.0
     for step in (_read, _measure_next):

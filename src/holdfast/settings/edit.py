@@ -80,9 +80,8 @@ def _parse(path: Path, text: str) -> dict[str, object]:
 def _replace(
     path: Path, made: str, wanted: dict[str, object], by_hand: str, instead: str = ""
 ) -> None:
-    """Only a text that says exactly what is wanted replaces the file: a setting may be written in
-    a form that no line editor understands. `by_hand` and `instead` say what to do then, and if
-    nobody can write there."""
+    """Only a text that says exactly what is wanted replaces the file: a setting may be in a form
+    that no line editor understands. `by_hand` and `instead` say what to do then."""
     try:
         if tomllib.loads(made) != wanted:
             raise ValueError("the setting is written in an unusual form there")

@@ -55,9 +55,8 @@ class LiveTranscripts:
         self._files: dict[str, Signature] = {}
 
     def look(self, now_ms: int, elsewhere: Iterable[str] = ()) -> list[LiveTranscript]:
-        """The live transcripts that changed; at the first look, all live ones. `elsewhere` are
-        transcripts outside the usual folder, which may not exist yet. A time in the future counts
-        as live, as after a clock set back."""
+        """The live transcripts that changed, at first all. `elsewhere` are outside the usual
+        folder. A time in the future counts as live, as after a clock set back."""
         before, self._files = self._files, {}
         for entry in self._entries(elsewhere):
             about = entry.stat(follow_symlinks=False)

@@ -251,9 +251,8 @@ def write_all(fd: int, data: bytes) -> None:
 
 def append(path: str, line: bytes) -> int:
     """Append one line with one write; returns the length of the file after it. A pipe, a device or
-    a link in its place is an error, never a wait. A line that a full disk cuts short is an error
-    too: the next append marks the torn line with "?" and ends it. No reader takes it for whole, and
-    no other line is lost."""
+    a link is an error, and so is a line that a full disk cuts short: the next append marks and ends
+    it, so that no reader takes it for whole."""
     refuse_linked(os.path.dirname(path))
     fd = _open_to_append(path)
     try:

@@ -76,9 +76,8 @@ class Tail:
         return self.summary_chars / density
 
     def is_counted_by_client(self) -> bool:
-        """Whether the client counted the tokens; False if they are estimated from characters. The
-        tokens that a microcompaction saved are the client's own estimate: 5 to 18 % off in real
-        sessions."""
+        """Whether the client counted the tokens. What a microcompaction saved is its own estimate:
+        5 to 18 % off in real sessions."""
         if self.saved_tokens:
             return False
         if self.basis == "boundary":
@@ -350,9 +349,8 @@ def _count_block_chars(block: Any, density: float, depth: int) -> float:
 
 
 def count_response_chars(response: Any, density: float) -> float:
-    """Count the characters of a `tool_response` as the model will see it: the payload has an object
-    of the client, the model a text made from it. Compared with recorded sessions this is exact for
-    Bash and Grep, and off by the line numbers at most for Read."""
+    """Count the characters of a `tool_response` as the model will see it. Compared with recorded
+    sessions: exact for Bash and Grep, off by the line numbers at most for Read."""
     if isinstance(response, str):
         return min(len(response), CUT_CHARS)
     if not isinstance(response, dict):
