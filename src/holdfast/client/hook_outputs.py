@@ -1,11 +1,9 @@
 """What a hook may print, in Claude Code's format; nothing else is ever written to stdout.
 
 `additionalContext` reaches the model and `systemMessage` the user. A missing event name or an
-unknown decision makes Claude Code drop the whole output.
-
-`updatedToolOutput` replaces what a tool returned. It must have the shape of the tool's own output,
-or Claude Code ignores it (seen with 2.1.325: a string in place of Bash's object changed nothing;
-for an MCP tool both a string and a list of blocks are accepted).
+unknown decision makes Claude Code drop the whole output. `updatedToolOutput` must have the shape of
+the tool's own output, or it is ignored (for an MCP tool a string and a list of blocks are
+accepted).
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """The folder where Claude Code stores its memory of a project, and whether it reads it.
 
-Seen with 2.1.325: the folder belongs to the repository (all worktrees and subfolders share one, and
-links are followed), or to the folder itself if there is no repository. `autoMemoryDirectory` of any
-settings file wins if it is absolute or starts with `~/`. The variable wins over
-`autoMemoryEnabled`.
-
-We write there. A settings file of the project comes with the repository, so it may name only a
-folder inside the project; otherwise it could make us write into any folder of the user.
+Seen with 2.1.325: the folder belongs to the repository (worktrees and subfolders share one, links
+are followed), else to the folder itself. `autoMemoryDirectory` of any settings file wins if it is
+absolute or starts with `~/`. The variable wins over `autoMemoryEnabled`. We write there, so a
+settings file that comes with a repository may name only a folder inside the project.
 """
 
 import os

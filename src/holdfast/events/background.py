@@ -1,9 +1,8 @@
-"""What goes on after its hook has ended, in a process that nobody waits for, and ends by itself:
-a message to the team server, and copies of transcripts, if the user turned that on.
+"""What goes on after its hook has ended, in a process that nobody waits for, and ends by itself: a
+message to the team server, and copies of transcripts, if the user turned that on.
 
-The hook starts the first at Stop and SessionEnd, and once a minute during a long turn; so a quiet
-session has sent all it knows. The end of a session starts the second. So does the start of one if
-the last copy is more than a day old, because sessions that were killed had no end.
+The hook starts the first at Stop and SessionEnd, and once a minute during a long turn. The end of a
+session starts the second; so does a start if the last copy is more than a day old.
 """
 
 from __future__ import annotations

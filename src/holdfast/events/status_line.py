@@ -1,11 +1,8 @@
 """The status line: fill, zone, tokens, forecast, checkpoint and model, after the user's own.
 
-The setting `status_line` chooses what is shown. Claude Code calls it after every answer and passes
-what hooks never get: the size of the window. That is recorded, and so is its token count, for when
-no usage can be read.
-
-The user's own command runs for three seconds at most, in a process group of its own, so that ending
-it ends everything it started and nothing else.
+Claude Code calls it after every answer and passes what hooks never get: the size of the window.
+That is recorded, and so is its token count, for when no usage can be read. The user's own command
+runs for three seconds at most, in a process group of its own.
 """
 
 from __future__ import annotations

@@ -2,13 +2,10 @@
 
     (characters of its text / 4 + tokens of its files) x multiplier of its kind x correction
 
-A file counts with its size, a file to create with 2,000 tokens. Without a correction the formula is
-too low: half of 1,233 requests in public sessions took less than 2.7 times as much, eight in ten
-between 1.1 and 7.3 times (`python -m benchmarks.estimates --corpus DIR`). What similar tasks used
-on this machine replaces that the more of them there are: how much the window grew from one prompt
-to the next, read from Claude Code's transcripts. `plan/past.json` holds, for each, its size and
-time and a row of numbers per request, so that each is read only once. If it is lost, broken or of
-another version, it is made again. No word of a prompt is stored.
+Without a correction the formula is too low: half of 1,233 requests in public sessions took less
+than 2.7 times as much, eight in ten between 1.1 and 7.3 times (`python -m benchmarks.estimates`).
+What similar tasks used on this machine replaces that, read from Claude Code's transcripts.
+`plan/past.json` holds a row of numbers per request, and no word of a prompt; it can be made again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Files that belong together, in groups of a limited size.
 
 The strongest ties come first: imports, then changes made together in git, and a common folder.
-Groups that are still small then join in the order of their paths.
-
-Imports of Python, JavaScript and TypeScript are read line by line. A line in a text or a comment
-may look like one; it then ties two files that exist, no more.
+Groups that are still small then join in the order of their paths. Imports of Python, JavaScript and
+TypeScript are read line by line; a line of a text may then tie two files, no more.
 """
 
 from __future__ import annotations

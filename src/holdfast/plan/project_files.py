@@ -1,8 +1,7 @@
 """The files of a project that a plan names: which are there, how large they are, what they say, and
 which of them a pattern stands for.
 
-`*`, `?` and `[…]` match within a folder, `**` over any number of folders. Anyone may have written
-the plan: matching takes time in proportion to the pattern, whatever it is. A folder stands for
+`*`, `?` and `[…]` match within a folder, `**` over any number of folders. A folder stands for
 itself: it says where to look, and nobody reads all of it.
 """
 

@@ -1,11 +1,8 @@
 """The journal of a run: one line per event, on disk before anything depends on it.
 
-It is replaced as a whole, so no line is ever torn. An unreadable line is damage: a copy of the file
-is set aside, and the readable lines continue.
-
-The journal of a plan lies in a folder named by the paths of the plan and the project, not by the
-plan's content, so that an edited plan continues. Two locks beside it allow one runner per plan, and
-none while sessions of the last one are still ending.
+It is replaced as a whole, so no line is ever torn; of a damaged file a copy is set aside. It lies
+in a folder named by the paths of plan and project, so that an edited plan continues. Two locks
+beside it allow one runner per plan, and none while sessions of the last one are still ending.
 """
 
 from __future__ import annotations

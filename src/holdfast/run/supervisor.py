@@ -1,11 +1,8 @@
 """The process between the runner and one Claude: if the runner dies, it ends the Claude.
 
-It holds the reading end of a pipe of the runner (the lifeline): the system closes the other end
-however the runner dies. It passes on Claude's lines, writes how Claude ended into the session's
-note, ends what Claude left behind, and prints the same end as its last line.
-
-Claude's processes carry the session's id in their environment. On Linux what loses its parent
-becomes a child of the supervisor as well, so programs that overwrite their environment are found.
+It holds the reading end of a pipe of the runner (the lifeline), which the system closes however the
+runner dies. It passes on Claude's lines, notes how Claude ended, and ends what Claude left behind:
+processes with the session's id in their environment, and on Linux whatever lost its parent.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 the summaries of its compactions hold.
 
 The figures are an index, `history.json`: each transcript is read once, and again when it has grown.
-Commands and the server write the same file, so their numbers agree. Another release may compare
-otherwise, and reads everything again.
+Another release may compare otherwise, and reads everything again.
 """
 
 from __future__ import annotations

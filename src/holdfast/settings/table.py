@@ -1,9 +1,8 @@
 """Every setting there is: its name, who may set it, default, bounds, and the words that explain it.
 
 A project's `.claude/holdfast.toml` comes with the repository, so its author is unknown. A project
-may set when Holdfast speaks and works in its own sessions. It may not name a place, a program or a
-server, and it may not move a limit that protects the user: the alerts, the time between two
-checkpoints, how long data is stored, what a batch may spend.
+may set when Holdfast speaks and works in its own sessions, but no place, program or server, and no
+limit that protects the user: alerts, time between checkpoints, how long data stays, batches.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Lines of Codex, as Claude Code would have written them: the one place that knows their form.
 
-A rollout has lines `{timestamp, type, payload}`. What the user typed is an event of its own, so the
-client's record says whose words they are; messages in the user's name that only the model's history
-holds are the harness's. A line may become none, one or two. Nothing that costs is imported: the
-hook reads the end of a transcript with this module, and the readers of whole transcripts do too.
+A rollout has lines `{timestamp, type, payload}`. What the user typed is an event of its own;
+messages in the user's name that only the model's history holds are the harness's. A line may become
+none, one or two. Nothing that costs is imported: the hook reads with this module, too.
 """
 
 from __future__ import annotations
