@@ -70,11 +70,6 @@ def acquire(fd: int, patience: float = 0.0, *, shared: bool = False) -> bool:
             return False
 
 
-def release(fd: int) -> None:
-    """Let others have the lock while the file stays open."""
-    fcntl.flock(fd, fcntl.LOCK_UN)
-
-
 def is_held(path: str) -> bool:
     """Whether a process holds the lock of this file. Nothing is created, and nothing waits."""
     try:
