@@ -58,19 +58,24 @@ def until_built(data: Path, seconds: float = 60) -> dict[str, object]:
     return plugin_environment.state(data)
 
 
+def files_of(plugin: Path) -> list[Path]:
+    """Without bytecode, which other tests may have written."""
+    return [path for path in plugin.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+
+
 def test_the_same_sources_give_the_same_plugin(
     builder: ModuleType, plugin: Path, tmp_path: Path
 ) -> None:
     builder.build(tmp_path / "again")
     compared = filecmp.dircmp(plugin, tmp_path / "again")
     assert not (compared.left_only or compared.right_only)
-    for path in (path for path in plugin.rglob("*") if path.is_file()):
+    for path in files_of(plugin):
         assert (tmp_path / "again" / path.relative_to(plugin)).read_bytes() == path.read_bytes()
 
 
 def test_it_names_no_place_of_the_machine_that_built_it(plugin: Path) -> None:
     places = [str(ROOT), sys.prefix, str(Path.home()), str(plugin)]
-    for path in (path for path in plugin.rglob("*") if path.is_file()):
+    for path in files_of(plugin):
         data = path.read_bytes()
         assert not [place for place in places if place.encode() in data], path
 

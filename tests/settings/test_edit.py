@@ -94,12 +94,6 @@ def test_a_project_gets_only_what_a_project_may_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("U3")
-def test_a_stronger_variable_is_named() -> None:
-    found = _run("set", "zone_red", "0.92", HOLDFAST_ZONE_RED="0.95")
-    assert "zone_red is still 0.95 from $HOLDFAST_ZONE_RED" in found.stderr
-
-
-@pytest.mark.requirement("U3")
 @pytest.mark.parametrize("text", ["zone_red = ", 'embedder = """\nx\n"""\n'])
 def test_a_file_that_no_line_editor_understands_is_left_alone(text: str) -> None:
     path = _file(text)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files.executable import install_command, install_command_for, source_of
+from holdfast.files.executable import install_command, source_of
 
 WHEEL = "/home/ada/My files/holdfast-0.2.0-py3-none-any.whl"
 
@@ -35,10 +35,6 @@ def test_without_a_receipt_the_pip_of_this_environment_is_named(tmp_path: Path) 
 def test_a_wheel_is_named_with_its_folder_and_quoted_for_the_shell(tmp_path: Path) -> None:
     line = install_command(tmp_path, source_of(_direct_url(WHEEL)), ["serve", "semantic"])
     assert line.endswith(f" '{WHEEL}[serve,semantic]'")
-
-
-def test_the_extras_that_are_there_stay() -> None:
-    assert install_command_for("postgres").endswith("[serve,postgres,semantic]'")
 
 
 @pytest.mark.slow

@@ -197,10 +197,7 @@ def newest_first(paths: "list[Path]") -> "list[Path]":
 
 
 def modified_at(path: "Path") -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:  # deleted meanwhile
-        return 0.0
+    return places.modified_ms(str(path)) / 1000  # 0 if it was deleted meanwhile
 
 
 def session_of(transcript: "Path") -> str:

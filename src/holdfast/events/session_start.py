@@ -118,7 +118,11 @@ def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
     try:
         if source == "compact":
             return _brief(state, moment), ""
-        return _offer(state, moment.now_ms) if source in OFFERED else "", ""
+        if source not in OFFERED:
+            return "", ""
+        from holdfast.brief import checkpoint_brief  # a compaction need not pay for it
+
+        return checkpoint_brief.offer(state.project, state.session_id, moment.now_ms), ""
     except Exception as error:
         words = f"nothing was restored: {describe(error)}"
         log.add("ERROR", record_session.log_name(state), words)
@@ -166,12 +170,6 @@ def _halves(state: State, moment: Moment, record: Record) -> tuple[Brief, Sequen
 
     brief = window_brief.compose_brief(state, moment.folder, record, compacting=True)
     return brief, halves_of(brief)
-
-
-def _offer(state: State, now_ms: int) -> str:
-    from holdfast.brief import checkpoint_brief  # a compaction need not pay for it
-
-    return checkpoint_brief.offer(state.project, state.session_id, now_ms)
 
 
 def tell_second(moment: Moment) -> str:

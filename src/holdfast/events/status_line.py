@@ -100,15 +100,12 @@ def format_line(facts: StatusFacts, preset: str) -> str:
         head += f" {facts.zone}"
         pace_ms = facts.pace_ms if preset == FULL else None
         steps = velocity.in_words(facts.ops_left, pace_ms)
-        rest = [_tokens(facts), f"{steps} left" if steps else "", facts.saved]
+        tokens = f"{_thousands(facts.used_tokens)}/{_thousands(facts.edge_tokens)}"
+        rest = [tokens, f"{steps} left" if steps else "", facts.saved]
         rest += [facts.model] if preset == FULL else []
     rest += ["/compact now"] if facts.alert == "critical" else []
     more = "".join(f" · {part}" for part in rest if part)
     return _colour(facts.zone, head) + (_colour("", more) if more else "")
-
-
-def _tokens(facts: StatusFacts) -> str:
-    return f"{_thousands(facts.used_tokens)}/{_thousands(facts.edge_tokens)}"
 
 
 def _thousands(tokens: int) -> str:
