@@ -19,14 +19,13 @@ from holdfast.setup.errors import (
     CannotUndo,
     CannotWrite,
     ChangedMeanwhile,
-    HomeUnusable,
     InstallError,
-    InstallRunning,
     SettingsReadOnly,
 )
 from holdfast.wire import places
 
 WAIT_SECONDS = 10.0
+NO_HOME = "nothing was changed; set HOLDFAST_HOME to a folder of yours, or HOME to yours"
 MOST_BYTES = 64 * 2**20  # the largest file of Claude Code, its history of prompts, has a few
 
 
@@ -203,12 +202,16 @@ def _wrap_error(error: OSError, path: Path) -> InstallError:
 
 @contextmanager
 def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Hold the lock; InstallRunning if another process keeps it."""
+    """Hold the lock; an error if another process keeps it."""
     path = ours / "install.lock"
-    descriptor = _open(path)
+    try:
+        descriptor = lock.open_file(str(path))
+    except OSError as error:
+        words = f"{path} cannot be written: {error.strerror or error}"
+        raise InstallError(words, NO_HOME) from error
     try:
         if not lock.acquire(descriptor, wait_seconds):
-            raise InstallRunning(f"another install holds {path}")
+            raise InstallError(f"another install holds {path}", "wait for it to end")
         yield
     finally:
         os.close(descriptor)
@@ -218,11 +221,4 @@ def check_home(ours: Path) -> None:
     """Refuse a place for Holdfast's files that is not, or is not inside, a folder."""
     there = next(place for place in (ours, *ours.parents) if os.path.lexists(place))
     if not there.is_dir():
-        raise HomeUnusable(f"Holdfast saves in {ours}, and {there} is not a folder")
-
-
-def _open(path: Path) -> int:
-    try:
-        return lock.open_file(str(path))
-    except OSError as error:
-        raise HomeUnusable(f"{path} cannot be written: {error.strerror or error}") from error
+        raise InstallError(f"Holdfast saves in {ours}, and {there} is not a folder", NO_HOME)

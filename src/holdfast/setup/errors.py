@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-# so that callers import every error from here
-from holdfast.wire.errors import HoldfastError as HoldfastError
+from holdfast.wire.errors import HoldfastError
 
 
 class InstallError(HoldfastError):
-    """The base of these errors."""
-
     exit_code = 5
 
 
@@ -36,8 +33,6 @@ class SettingsIsALink(InstallError):
 
 
 class SettingsReadOnly(InstallError):
-    """The file or its folder is not writable."""
-
     hint = "nothing was changed; make the file and its folder writable, then try again"
 
 
@@ -48,8 +43,6 @@ class ChangedMeanwhile(InstallError):
 
 
 class CannotWrite(InstallError):
-    """The system refused to write."""
-
     hint = "what had been written was undone; check free disk space"
 
 
@@ -62,15 +55,3 @@ class CannotUndo(InstallError):
 
 class AlreadyInstalledElsewhere(InstallError):
     """Holdfast is installed in another place: its hooks would run twice."""
-
-
-class InstallRunning(InstallError):
-    """Another install or uninstall holds the lock."""
-
-    hint = "wait for it to end, then try again"
-
-
-class HomeUnusable(InstallError):
-    """The place for Holdfast's files, HOME or HOLDFAST_HOME, is not a folder we can write to."""
-
-    hint = "nothing was changed; set HOLDFAST_HOME to a folder of yours, or HOME to yours"

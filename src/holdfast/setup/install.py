@@ -13,7 +13,7 @@ from pathlib import Path
 from holdfast.setup import changes, receipts, wiring
 from holdfast.setup.changes import InstallChange
 from holdfast.setup.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
-from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart
+from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart, ServerPart
 from holdfast.setup.installs import (
     Install,
     find_installs,
@@ -23,18 +23,7 @@ from holdfast.setup.installs import (
     wrapping_notes,
 )
 from holdfast.setup.receipts import Receipt, our_packages, packages_in
-from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import Target
-
-__all__ = [
-    "Install",
-    "InstallPlan",
-    "apply",
-    "find_installs",
-    "installed_commands",
-    "plan_install",
-    "plan_uninstall",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +234,20 @@ def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Recei
         project=str(target.project or ""),
         folders=tuple(sorted({str(folder) for folder in made}.union(old.folders if old else ()))),
         files=tuple(
-            receipts.record(
-                target.anchor,
-                share.part.path,
-                *share.part.remembered(share.without, share.wanted),
-            )
+            receipts.record(target.anchor, share.part.path, *_remembered(share))
             for share in shares
             if share.wanted != share.without
         ),
         packages=_packages(target, shares),
     )
+
+
+def _remembered(share: _Share) -> tuple[bytes | None, bytes | None]:
+    """What the receipt stores: the file without us, and as we left it. Claude Code rewrites the
+    file of servers all the time, so of that one neither is stored whole."""
+    if isinstance(share.part, ServerPart):
+        return share.part.remembered(share.without), None
+    return share.without, share.wanted
 
 
 def _packages(target: Target, shares: list[_Share]) -> tuple[str, ...]:

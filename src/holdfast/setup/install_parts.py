@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from holdfast.client.settings_files import MAX_SETTINGS_BYTES
 from holdfast.setup import settings_text, wiring
@@ -23,21 +23,6 @@ from holdfast.setup.json_text import add, find, is_empty, raw, read, remove
 from holdfast.setup.settings_text import settings_in, status_command_in
 from holdfast.setup.wiring import is_ours, wrapped_in
 from holdfast.wire import places
-
-
-class InstallPart(Protocol):
-    """A file that an install changes. `before` is its content without us, or UNKNOWN."""
-
-    @property
-    def path(self) -> Path: ...
-    def read(self) -> bytes | None: ...
-    def is_joined(self, data: bytes | None, without: bytes | None) -> bool: ...
-    def join(self, data: bytes | None) -> bytes | None: ...
-    def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None: ...
-    def remembered(
-        self, without: bytes | None, wanted: bytes | None
-    ) -> tuple[bytes | None, bytes | None]:
-        """What the receipt stores: the file without us, and as we left it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +66,8 @@ class SettingsPart:
         line = self._line(without)
         return settings_text.has_all(text_of(data), self.table, line, self.packages)
 
-    def check(self) -> None:
-        """Raise what an install into this file would raise: it is broken, or a link."""
-        self._check_room(self.read())
-
-    def _check_room(self, data: bytes | None) -> None:
+    def check(self, data: bytes | None) -> None:
+        """Refuse what no hook can be added to."""
         settings = parse_settings(self.path, data)
         try:
             settings_text.check_room(settings)
@@ -93,7 +75,7 @@ class SettingsPart:
             raise SettingsBroken(f"{self.path}: {error}") from None
 
     def join(self, data: bytes | None) -> bytes:
-        self._check_room(data)
+        self.check(data)
         return settings_text.join(text_of(data), self.table, self._line(data)).encode()
 
     def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:
@@ -105,11 +87,6 @@ class SettingsPart:
         if text == text_of(data):
             return data
         return before.data if text == was else text.encode()
-
-    def remembered(
-        self, without: bytes | None, wanted: bytes | None
-    ) -> tuple[bytes | None, bytes | None]:
-        return without, wanted
 
     def _line(self, without: bytes | None) -> dict[str, Any] | None:
         if not self.has_status_line:
@@ -146,11 +123,6 @@ class OwnFile:
     def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:
         return None if data is None or self._is_mine(data) else data
 
-    def remembered(
-        self, without: bytes | None, wanted: bytes | None
-    ) -> tuple[bytes | None, bytes | None]:
-        return without, wanted
-
     def _is_mine(self, data: bytes) -> bool:
         """True if only the varying words differ, as after an update of Python."""
         cuts = "|".join(re.escape(word) for word in sorted(self.varying, key=len, reverse=True))
@@ -165,30 +137,22 @@ class OwnFile:
 
 
 def read_json(path: Path) -> bytes | None:
-    """The bytes of a settings file. A link, a folder, and anything but JSON text is refused."""
-    data = plain_bytes(path)
-    parse_settings(path, data)
-    return data
-
-
-def plain_bytes(path: Path) -> bytes | None:
-    """The content of a file. A link is refused, and so is a file with several names (hard links):
-    replacing it would disconnect what manages it, or leave the other names with the old content."""
+    """The bytes of a settings file. Anything but JSON text is refused, and so is a link, or a file
+    with several names (hard links): replacing it would disconnect what manages it, or leave the
+    other names with the old content."""
     if path.is_symlink():
         target = path.readlink()
-        raise SettingsIsALink(
-            f"{path} is a link to {target}",
-            hint=f"whatever manages {target} would lose our lines; make it a regular file first",
-        )
+        hint = f"whatever manages {target} would lose our lines; make it a regular file first"
+        raise SettingsIsALink(f"{path} is a link to {target}", hint)
     if path.exists() and not path.is_file():
         raise SettingsBroken(f"{path} is not a file")
     if path.exists() and (names := path.stat().st_nlink) > 1:
-        raise SettingsIsALink(
-            f"{path} is one of {names} names of the same file (hard links)",
-            hint="the other names would keep the old content; make it a file of its own first: "
-            f"cp -p {path} {path}.new && mv {path}.new {path}",
-        )
-    return bytes_of(path)
+        hint = "the other names would keep the old content; make it a file of its own first: "
+        hint += f"cp -p {path} {path}.new && mv {path}.new {path}"
+        raise SettingsIsALink(f"{path} is one of {names} names of the same file (hard links)", hint)
+    data = bytes_of(path)
+    parse_settings(path, data)
+    return data
 
 
 def text_of(data: bytes | None) -> str:
@@ -270,19 +234,18 @@ class ServerPart:
         blank = before.known and not (before.data or b"").strip()
         return before.data if blank and is_empty(text, ()) else text.encode()
 
-    def remembered(
-        self, without: bytes | None, wanted: bytes | None
-    ) -> tuple[bytes | None, bytes | None]:
-        """Only the objects around our entry and their white space, nothing else of the file."""
+    def remembered(self, without: bytes | None) -> bytes | None:
+        """What the receipt stores of the file without us: only the objects around our entry and
+        their white space."""
         if not (without or b"").strip():
-            return without, None
+            return without
         text = text_of(without)
         depth = self._depth(text)
         inner = self.servers[:depth]
         bare = (raw(text, inner) or "{}") if is_empty(text, inner) else "{}"
         for key in reversed(inner):
             bare = f"{{{json.dumps(key)}: {bare}}}"
-        return bare.encode(), None
+        return bare.encode()
 
     def _depth(self, text: str) -> int:
         """How many of the objects around our entry exist."""
@@ -304,3 +267,6 @@ class ServerPart:
     def _is_ours(self, data: bytes | None) -> bool:
         program = wiring.read_server(self._entry(data))
         return program is not None and program.package in self.packages
+
+
+InstallPart = SettingsPart | OwnFile | ServerPart

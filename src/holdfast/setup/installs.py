@@ -16,28 +16,14 @@ from typing import Any
 from holdfast.client import settings_files
 from holdfast.client.agents import AGENTS, CodingAgent, named
 from holdfast.client.settings_files import claude_folder
-from holdfast.setup import receipts
+from holdfast.setup import receipts, settings_text
 from holdfast.setup.changes import InstallChange, bytes_of
 from holdfast.setup.errors import InstallError, SettingsBroken
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.json_text import read
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.settings_text import (
-    check,
-    commands,
-    installed_commands,
-    or_empty,
-    settings_in,
-    status_command_in,
-)
 from holdfast.setup.targets import SCOPES, Target, settings_file
-from holdfast.setup.wiring import (
-    ENTRY,
-    Program,
-    is_written_by_us,
-    read_command,
-    wrapped_in,
-)
+from holdfast.setup.wiring import ENTRY, Program, is_written_by_us, read_command, wrapped_in
 
 PLUGIN = "holdfast"
 HOOKS = Path("hooks", "hooks.json")
@@ -83,18 +69,23 @@ def find_installs(home: Path, project: Path, packages: Collection[str]) -> list[
     Files that cannot be read count as empty."""
     files = _settings_files(home, project)
     found = [
-        Install(scope, path, tuple(installed_commands(path, packages)), named(scope))
+        Install(scope, path, tuple(settings_text.installed_commands(path, packages)), named(scope))
         for path, scope in files.items()
     ]
     with_hooks = [install for install in found if install.commands]
-    return [*with_hooks, *_plugins(claude_folder(home), project, list(files)), *_others_plugins()]
+    others = [
+        replace(_plugin(hooks), agent=agent)
+        for agent in AGENTS
+        for hooks in agent.plugin_hooks(PLUGIN, os.environ)
+    ]
+    return [*with_hooks, *_plugins(claude_folder(home), project, list(files)), *others]
 
 
 def find_others(home: Path, project: Path, packages: Collection[str]) -> list[OtherHoldfast]:
     """The Holdfasts that are not ours and whose hooks the settings of this project name."""
     found = dict[OtherHoldfast, None]()
     for path in _settings_files(home, project):
-        for _, line in installed_commands(path):
+        for _, line in settings_text.installed_commands(path):
             command = read_command(line)
             if command is not None and command.program.package not in packages:
                 found[OtherHoldfast(path, command.program)] = None
@@ -106,7 +97,8 @@ def unusable_settings(home: Path, project: Path) -> dict[Path, InstallError]:
     found: dict[Path, InstallError] = {}
     for path in _settings_files(home, project):
         try:
-            SettingsPart(path, frozenset()).check()
+            part = SettingsPart(path, frozenset())
+            part.check(part.read())
         except InstallError as error:
             found[path] = error
         except OSError as error:
@@ -123,19 +115,13 @@ def _settings_files(home: Path, project: Path) -> dict[Path, str]:
     return files | own
 
 
-def _others_plugins() -> Iterator[Install]:
-    """Our plugin in other agents."""
-    for agent in AGENTS:
-        for hooks in agent.plugin_hooks(PLUGIN, os.environ):
-            yield replace(_plugin(hooks), agent=agent)
-
-
 def _plugin(hooks: Path) -> Install:
     """The plugin's commands, with its folder in the place of the client's variable."""
     root = json.dumps(str(hooks.parents[1]))[1:-1].encode()
     try:
         text = (bytes_of(hooks) or b"").replace(b"${CLAUDE_PLUGIN_ROOT}", root).decode()
-        return Install("plugin", hooks, tuple(commands(check(or_empty(text)))))
+        settings = settings_text.check(settings_text.or_empty(text))
+        return Install("plugin", hooks, tuple(settings_text.commands(settings)))
     except (OSError, UnicodeDecodeError, SettingsBroken):
         return Install("plugin", hooks, ())
 
@@ -146,7 +132,7 @@ def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterato
     installed = _installed_plugins(register, project)
     switched: dict[str, tuple[bool, Path]] = {}
     for path in settings_files:
-        enabled = settings_in(path).get("enabledPlugins")
+        enabled = settings_text.settings_in(path).get("enabledPlugins")
         for name, on in (enabled if isinstance(enabled, dict) else {}).items():
             if name.partition("@")[0] == PLUGIN:
                 switched[name] = (bool(on), path)
@@ -176,17 +162,14 @@ def _copies_for(entry: object, project: Path) -> list[dict[str, Any]]:
 
 
 def _hooks_file(copies: list[dict[str, Any]]) -> Path | None:
-    for copy in copies:
-        folder = copy.get("installPath")
-        if isinstance(folder, str) and (Path(folder) / HOOKS).is_file():
-            return Path(folder) / HOOKS
-    return None
+    files = (Path(str(copy.get("installPath"))) / HOOKS for copy in copies)
+    return next((file for file in files if file.is_file()), None)
 
 
 def settings_against_hooks(project: Path) -> Iterator[str]:
     """Each setting that keeps our hooks from running, with the file or environment it is in."""
     files = settings_files.list_files(str(project), os.environ)  # weakest first
-    settings = [(path, settings_in(path)) for path in files]
+    settings = [(path, settings_text.settings_in(path)) for path in files]
     off = [(path, held["disableAllHooks"]) for path, held in settings if "disableAllHooks" in held]
     if off and off[-1][1] is True:
         yield f"hooks are silenced: {off[-1][0]} says disableAllHooks; take that out"
@@ -198,13 +181,9 @@ def settings_against_hooks(project: Path) -> Iterator[str]:
             for path, block in blocks
             if isinstance(block, dict) and name in block
         ]
-        if places and _turns_off(name, places[-1][1]):
+        # As the hook reads them: ours turns it off at 1, the other one by being set.
+        if places and (name != OFF_WORDS[0] or places[-1][1] == "1"):
             yield f"Holdfast is turned off: {name} is set in {places[-1][0]}; take that out"
-
-
-def _turns_off(name: str, value: str) -> bool:
-    """As the hook reads them: our variable turns it off at 1, the other one by being set."""
-    return value == "1" if name == "HOLDFAST_DISABLE" else True
 
 
 TAKE_OUT = "remove them by hand if nobody needs them"
@@ -227,21 +206,19 @@ def install_notes(
 def wrapping_notes(target: Target, edits: Sequence[InstallChange]) -> Iterator[str]:
     for edit in edits:
         if edit.path == target.anchor and edit.after is not None:
-            command = status_command_in(read(edit.after.decode()))
+            command = settings_text.status_command_in(read(edit.after.decode()))
             if wrapped_in(command):
                 yield "your own status line still runs; ours is shown after it"
 
 
 def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[str, ...]:
-    notes = list[str]()
-    for part, data in left:
-        if data is None:
-            continue
-        if isinstance(part, OwnFile):
-            notes.append(f"{part.path} is not as we wrote it, so it was left alone")
-        elif ENTRY.encode() in data:
-            notes.append(f"{part.path} still names {ENTRY} in a line that is not ours as written")
-    return tuple(notes)
+    own = "is not as we wrote it, so it was left alone"
+    named = f"still names {ENTRY} in a line that is not ours as written"
+    return tuple(
+        f"{part.path} {own if isinstance(part, OwnFile) else named}"
+        for part, data in left
+        if data is not None and (isinstance(part, OwnFile) or ENTRY.encode() in data)
+    )
 
 
 def other_places(
@@ -269,23 +246,13 @@ def other_receipts(ours: Path, *, but: Path) -> Iterator[str]:
     for kept in receipts.load_all(ours):
         if Path(kept.anchor).resolve() == but.resolve():
             continue
-        if kept.project and installed_commands(Path(kept.anchor), packages):
+        if kept.project and settings_text.installed_commands(Path(kept.anchor), packages):
             yield f"also installed in project {kept.project}: hooks run twice there"
 
 
 def _shared_file(target: Target) -> Iterator[str]:
     if target.scope == "project":
         yield f"{target.anchor} names paths of this machine; if it is shared, use --scope local"
-    if target.scope == "local" and target.project is not None and _has_git(target.project):
-        # Only a note: what git ignores is the user's choice, and we leave no lines behind.
+    if target.scope == "local":
         folder = target.anchor.parent / "commands" / "holdfast"
-        inside = folder.relative_to(target.project).as_posix()
-        yield (
-            f"{folder} names paths of this machine, and git sees it; to keep it out of commits: "
-            f"echo '/{inside}/' >> {target.project}/.git/info/exclude"
-        )
-
-
-def _has_git(project: Path) -> bool:
-    """Whether the project is the main folder of a repository, not a worktree or a subfolder."""
-    return (project / ".git" / "info").is_dir()
+        yield f"{folder} names paths of this machine; keep it out of commits"

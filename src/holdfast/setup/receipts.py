@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -76,10 +77,7 @@ def load(home: Path, anchor: Path) -> Receipt | None:
 
 
 def load_all(home: Path) -> Iterator[Receipt]:
-    for path in sorted(folder_in(home).glob("*.json")):
-        receipt = _read(path)
-        if receipt is not None:
-            yield receipt
+    yield from filter(None, map(_read, sorted(folder_in(home).glob("*.json"))))
 
 
 def keep(home: Path, receipt: Receipt) -> list[InstallChange]:
@@ -161,15 +159,9 @@ def _named_by(receipt: Receipt) -> frozenset[str]:
         return frozenset(receipt.packages)
     found = frozenset[str]()
     for file in receipt.files:
-        found |= packages_in(_bytes(Path(file.path))) - packages_in(file.before)
+        with suppress(OSError):
+            found |= packages_in(bytes_of(Path(file.path))) - packages_in(file.before)
     return found
-
-
-def _bytes(path: Path) -> bytes | None:
-    try:
-        return bytes_of(path)
-    except OSError:
-        return None
 
 
 def _programs(value: Any) -> Iterator[wiring.Program]:

@@ -14,21 +14,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from holdfast.setup import json_text
 from holdfast.setup.changes import bytes_of
 from holdfast.setup.errors import SettingsBroken
-from holdfast.setup.json_text import (
-    JsonPath,
-    add,
-    blank_inside,
-    children,
-    find,
-    is_empty,
-    raw,
-    read,
-    remove,
-    replace,
-    root,
-)
+from holdfast.setup.json_text import JsonPath
 from holdfast.setup.wiring import HookTable, is_ours, read_command, wrapped_in
 
 STATUS: JsonPath = ("statusLine",)
@@ -42,7 +31,7 @@ def or_empty(text: str) -> str:
 
 def check(text: str) -> dict[str, Any]:
     """Parse the settings. SettingsBroken if they are not a JSON object, or name hooks twice."""
-    settings = read(text)
+    settings = json_text.read(text)
     if not isinstance(settings, dict):
         raise SettingsBroken("the top level is not an object")
     _refuse_twins(text, (), only="hooks")
@@ -90,18 +79,18 @@ def has_all(
 
 def join(text: str, table: HookTable, status_line: dict[str, Any] | None) -> str:
     """The text with our part added; `text` must hold nothing of ours."""
-    if table and find(text, ("hooks",)) is None:
-        text = add(text, (), table, key="hooks")
+    if table and json_text.find(text, ("hooks",)) is None:
+        text = json_text.add(text, (), table, key="hooks")
     else:
         for event, groups in table.items():
             text = _join_event(text, event, groups)
     if status_line is None:
         return text
-    if status_command_in(read(text)) is not None:
-        return replace(text, STATUS_COMMAND, _to_json(status_line["command"]))
-    if find(text, STATUS) is not None:
-        return replace(text, STATUS, _to_json(status_line))
-    return add(text, (), status_line, key="statusLine")
+    if status_command_in(json_text.read(text)) is not None:
+        return json_text.replace(text, STATUS_COMMAND, _to_json(status_line["command"]))
+    if json_text.find(text, STATUS) is not None:
+        return json_text.replace(text, STATUS, _to_json(status_line))
+    return json_text.add(text, (), status_line, key="statusLine")
 
 
 def leave(
@@ -110,64 +99,64 @@ def leave(
     """The text without our part; `below` is the status line of the settings it overrides."""
     for event, group, index, _ in reversed(_our_hooks(check(text), packages)):
         text = _remove_hook(text, ("hooks", event, group, "hooks", index), before)
-    if not is_ours(status_command_in(read(text)), packages):
+    if not is_ours(status_command_in(json_text.read(text)), packages):
         return text
     return _leave_status_line(text, before, below)
 
 
 def _join_event(text: str, event: str, groups: list[dict[str, Any]]) -> str:
-    if find(text, ("hooks", event)) is None:
-        return add(text, ("hooks",), groups, key=event)
+    if json_text.find(text, ("hooks", event)) is None:
+        return json_text.add(text, ("hooks",), groups, key=event)
     for group in groups:
-        text = add(text, ("hooks", event), group)
+        text = json_text.add(text, ("hooks", event), group)
     return text
 
 
 def _remove_hook(text: str, path: JsonPath, before: str | None) -> str:
-    text = remove(text, path)
-    if not is_empty(text, path[:4]):
+    text = json_text.remove(text, path)
+    if not json_text.is_empty(text, path[:4]):
         return text
-    text = remove(text, path[:3])
+    text = json_text.remove(text, path[:3])
     for container in (path[:2], path[:1], ()):
-        if not is_empty(text, container):
+        if not json_text.is_empty(text, container):
             break
         text = close(text, container, before)
-        if find(text, container) is not None:
+        if json_text.find(text, container) is not None:
             break
     return text
 
 
 def close(text: str, container: JsonPath, before: str | None) -> str:
     """Remove an object or list that is empty now if it was ours; else restore its white space."""
-    theirs = before is not None and find(before, container) is not None
+    theirs = before is not None and json_text.find(before, container) is not None
     if container and not theirs:
-        return remove(text, container)
-    blank = blank_inside(before, container) if before is not None else ""
-    place = find(text, container)
+        return json_text.remove(text, container)
+    blank = json_text.blank_inside(before, container) if before is not None else ""
+    place = json_text.find(text, container)
     assert place is not None
     return text[: place.value_start + 1] + blank + text[place.end - 1 :]
 
 
 def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
-    ours = status_command_in(read(text))
+    ours = status_command_in(json_text.read(text))
     written = _theirs_as_written(wrapped_in(ours), before, below)
     if written is not None:
-        return replace(text, STATUS_COMMAND, written)
-    line = raw(before, STATUS) if before is not None else None
+        return json_text.replace(text, STATUS_COMMAND, written)
+    line = json_text.raw(before, STATUS) if before is not None else None
     if line is not None:
-        return replace(text, STATUS, line)
-    text = remove(text, STATUS)
-    return close(text, (), before) if is_empty(text, ()) else text
+        return json_text.replace(text, STATUS, line)
+    text = json_text.remove(text, STATUS)
+    return close(text, (), before) if json_text.is_empty(text, ()) else text
 
 
 def _theirs_as_written(theirs: str | None, before: str | None, below: str | None) -> str | None:
     """The user's command that was in this file; None if it was in another file, or nowhere."""
     if before is None:
         return None if theirs in (None, below) else _to_json(theirs)
-    was = status_command_in(read(before))
+    was = status_command_in(json_text.read(before))
     if was is None:
         return None
-    return raw(before, STATUS_COMMAND) if theirs in (None, was) else _to_json(theirs)
+    return json_text.raw(before, STATUS_COMMAND) if theirs in (None, was) else _to_json(theirs)
 
 
 def _our_hooks(
@@ -197,8 +186,8 @@ def _list_in(group: object) -> list[Any]:
 
 
 def _refuse_twins(text: str, path: JsonPath, only: str = "") -> None:
-    place = find(text, path) or root(text)
-    counts = Counter(str(child.key) for child in children(text, place))
+    place = json_text.find(text, path) or json_text.root(text)
+    counts = Counter(str(child.key) for child in json_text.children(text, place))
     for key, count in counts.items():
         if count > 1 and (not only or key == only):
             name = ".".join([*map(str, path), key])

@@ -16,14 +16,7 @@ from holdfast.setup import wiring
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.settings_text import installed_commands
 
-SCOPES = ("user", "project", "local")
-BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
-    "user": (),
-    "project": ("user",),
-    "local": ("project", "user"),
-}
-
-
+SCOPES = ("user", "project", "local")  # each overrides those before it
 SKILLS = ("status", "checkpoint", "resume", "search", "compress", "plan")
 
 
@@ -83,12 +76,15 @@ def settings_target(
     """Our parts in one settings scope; add a new kind of part here. If nothing is said about
     archiving, it stays as it is installed. Beside a plugin, only the status line is wanted."""
     settings = settings_file(scope, home, project)
-    below = tuple(settings_file(s, home, project) for s in BELOW[scope])
+    there = wiring.archive_chars(installed_commands(settings, packages))
+    hooks = wiring.hook_table(there if archive_chars is None else archive_chars)
+    overridden = reversed(SCOPES[: SCOPES.index(scope)])
+    below = tuple(settings_file(s, home, project) for s in overridden)
     if only_status_line:
         line = SettingsPart(settings, packages, below, {})
         return Target(scope, settings, None if scope == "user" else project, (line,), packages)
     parts: tuple[InstallPart, ...] = (
-        SettingsPart(settings, packages, below, hooks_for(settings, archive_chars, packages)),
+        SettingsPart(settings, packages, below, hooks),
         server_part(scope, home, project, packages, wanted=server),
         *(
             OwnFile(
@@ -110,19 +106,7 @@ def hooks_target(agent: CodingAgent, packages: frozenset[str]) -> Target:
     return Target(agent.name, path, None, (part,), packages)
 
 
-def hooks_for(
-    path: Path, archive_chars: int | None, packages: frozenset[str] | None = None
-) -> wiring.HookTable:
-    """The hooks for this file. If nothing is said about archiving, it stays as it is installed."""
-    there = wiring.archive_chars(installed_commands(path, packages))
-    return wiring.hook_table(there if archive_chars is None else archive_chars)
-
-
-def skill(name: str) -> str:
+def skill(name: str, command: str = "") -> str:
     """The text of `/holdfast:NAME`, for a command file and for a plugin's skill."""
-    return read_packaged(f"{name}.md").replace("{command}", console_command())
-
-
-def read_packaged(name: str) -> str:
-    folder = resources.files("holdfast.setup") / "skills"
-    return (folder / name).read_text("utf-8")
+    file = resources.files("holdfast.setup") / "skills" / f"{name}.md"
+    return file.read_text("utf-8").replace("{command}", command or console_command())

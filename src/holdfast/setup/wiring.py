@@ -96,14 +96,9 @@ class HoldfastCommand:
     arguments: tuple[str, ...]
 
 
-def hook_command(program: Program | None = None) -> str:
+def hook_command(program: Program | None = None, *arguments: str) -> str:
     """The command line of every hook; the payload names the event."""
-    return shlex.join((program or this_program()).words) + OR_NOTHING
-
-
-def second_command(program: Program | None = None) -> str:
-    """The hook that prints the second half of a brief."""
-    return shlex.join([*(program or this_program()).words, SECOND_WORD]) + OR_NOTHING
+    return shlex.join([*(program or this_program()).words, *arguments]) + OR_NOTHING
 
 
 def prints_second_half(command: object) -> bool:
@@ -115,7 +110,7 @@ def status_command(theirs: str | None = None, program: Program | None = None) ->
     """Our status line. It contains the user's own command, which it runs first, so that neither
     can be lost without the other. If ours cannot run, the shell runs theirs."""
     words = [*(program or this_program()).words, STATUS_WORD]
-    return shlex.join(words) + OR_NOTHING if theirs is None else _wrapping(words, theirs)
+    return hook_command(program, STATUS_WORD) if theirs is None else _wrapping(words, theirs)
 
 
 def _wrapping(words: list[str], theirs: str) -> str:
@@ -132,10 +127,12 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
     longer results are archived."""
     starts = program or this_program()
     table: HookTable = {event: [{"hooks": [_hook(event, starts)]}] for event in TIMEOUTS}
-    second = {**_hook(SECOND_EVENT, starts), "command": second_command(starts)}
+    second = {**_hook(SECOND_EVENT, starts), "command": hook_command(starts, SECOND_WORD)}
     table[SECOND_EVENT].append({"matcher": SECOND_MATCHER, "hooks": [second]})
     if archive_chars:
-        archiving = _archiving(archive_chars, starts)
+        # not asynchronous: such a hook cannot shorten a result
+        command = hook_command(starts, ARCHIVE_WORD, str(archive_chars))
+        archiving = {"type": "command", "command": command, "timeout": ARCHIVE_TIMEOUT}
         table[ARCHIVE_EVENT].append({"matcher": MATCHER, "hooks": [archiving]})
     return table
 
@@ -255,9 +252,8 @@ def is_written_by_us(command: object) -> bool:
     """True only for a line that this Holdfast writes. `is_ours` checks the form and the package,
     but such a line may start any program: `"$(rm -r ~)/python" -I …/__main__.py`.
     """
-    limit = archives_from(command)
-    archiving = [_archiving(limit, this_program())["command"]] if limit else []
-    return command in (hook_command(), second_command(), status_command(), *archiving)
+    ours = (), (SECOND_WORD,), (STATUS_WORD,), (ARCHIVE_WORD, str(archives_from(command)))
+    return command in [hook_command(None, *arguments) for arguments in ours]
 
 
 def wrapped_in(command: object) -> str | None:
@@ -284,21 +280,10 @@ def _read_words(words: list[str]) -> HoldfastCommand | None:
 
 
 def _are_arguments(rest: list[str]) -> bool:
-    if rest in ([], [STATUS_WORD], [SECOND_WORD]):
-        return True
-    if len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS]:
-        return True
-    return rest[:1] == [ARCHIVE_WORD] and _is_limit(rest[1:])
-
-
-def _is_limit(rest: list[str]) -> bool:
-    return len(rest) == 1 and rest[0].isdecimal() and 0 < int(rest[0]) < 1 << 31
-
-
-def _archiving(chars: int, program: Program) -> dict[str, Any]:
-    """The archiving hook. It is synchronous: an asynchronous hook cannot shorten a result."""
-    command = shlex.join([*program.words, ARCHIVE_WORD, str(chars)]) + OR_NOTHING
-    return {"type": "command", "command": command, "timeout": ARCHIVE_TIMEOUT}
+    if len(rest) == 2 and rest[0] == ARCHIVE_WORD:
+        return rest[1].isdecimal() and len(rest[1]) < 10 and int(rest[1]) > 0
+    wraps = len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS]
+    return wraps or rest in ([], [STATUS_WORD], [SECOND_WORD])
 
 
 def _hook(event: str, program: Program) -> dict[str, Any]:

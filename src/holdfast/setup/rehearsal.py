@@ -1,4 +1,4 @@
-"""Run every installed hook as Claude Code would, and check what it prints.
+"""Run every installed hook and MCP server as Claude Code would, and check what they print.
 
 The exact command lines of the settings file run in a shell, with payloads as Claude Code sends
 them, and in a HOLDFAST_HOME of their own, so that no real session is touched. Then a compaction is
@@ -13,7 +13,7 @@ import re
 import subprocess
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,13 @@ from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.files import plugin_environment
 from holdfast.files.folders import INSIDE
-from holdfast.setup.wiring import SECOND_MATCHER, archives_from, prints_second_half, read_command
+from holdfast.setup import wiring
+from holdfast.setup.changes import bytes_of
+from holdfast.setup.installs import Install
+from holdfast.setup.targets import SCOPES, server_part
 from holdfast.text.numbers import counted
 from holdfast.wire.mark import CHARS_PER_TOKEN
+from holdfast.wire.places import user_home
 
 SESSION = "holdfast-doctor"
 STATUS_LINE = "statusLine"
@@ -46,9 +50,6 @@ class FiredHook:
     reached_user: str
     trouble: str
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def fire_all(commands: list[tuple[str, str]]) -> list[FiredHook]:
     """Run each hook on a new window that is nearly full."""
@@ -66,23 +67,22 @@ def fire_status_line(command: str, event: str = "", hook: str = "") -> FiredHook
         if hook:
             _fire(event, hook, Path(folder))
         sent = _status_payload(_transcript(Path(folder)), folder)
-        ran = run_as_client(command, sent, Path(folder))
+        ran = _run_as_client(command, sent, Path(folder))
     if isinstance(ran, str):
         return FiredHook(STATUS_LINE, command, False, None, 0.0, "", "", ran)
     run, milliseconds = ran
     line, talk = (part.decode("utf-8", "replace").strip() for part in (run.stdout, run.stderr))
     trouble = (talk[:500] or f"exit code {run.returncode}") if run.returncode else ""
-    if read_command(command) is not None:
-        trouble = missing(command) or trouble or talk[:500] or ("" if line else "printed nothing")
-    return FiredHook(
-        STATUS_LINE, command, not trouble, run.returncode, milliseconds, "", _plain(line), trouble
-    )
+    trouble = missing(command) or trouble or talk[:500] or ("" if line else "printed nothing")
+    plain = " / ".join(re.sub(r"\x1b\[[0-9;]*m", "", line).splitlines())[:200]
+    ended = not trouble, run.returncode, milliseconds
+    return FiredHook(STATUS_LINE, command, *ended, "", plain, trouble)
 
 
 def missing(command: str) -> str:
     """Which file of a Holdfast command line is gone, in words. Such a hook exits with 0 and does
     nothing."""
-    found = read_command(command)
+    found = wiring.read_command(command)
     file = found.program.missing if found is not None else ""
     return f"{file} was not found, so nothing runs" if file else ""
 
@@ -91,28 +91,24 @@ def _fire(event: str, command: str, folder: Path) -> FiredHook:
     sent = sample_payloads.make_payload(
         event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
     )
-    limit = archives_from(command)
+    limit = wiring.archives_from(command)
     if limit:
-        sent |= {"tool_name": "Bash", "tool_response": _long_output(limit)}
-    if prints_second_half(command):
-        sent |= {"source": SECOND_MATCHER}
-    ran = run_as_client(command, sent, folder)
+        text = "".join(f"line {number} of many\n" for number in range(limit // 10))
+        output = {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
+        sent |= {"tool_name": "Bash", "tool_response": output}
+    if wiring.prints_second_half(command):
+        sent |= {"source": wiring.SECOND_MATCHER}
+    ran = _run_as_client(command, sent, folder)
     if isinstance(ran, str):
         return FiredHook(event, command, False, None, 0.0, "", "", ran)
     return _judge(event, command, *ran)
 
 
-def _long_output(limit: int) -> dict[str, Any]:
-    """The output of a made-up command, long enough to be archived."""
-    text = "".join(f"line {number} of many\n" for number in range(limit // 10))
-    return {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
-
-
 def _transcript(folder: Path) -> str:
-    return write_transcript(folder, [sample_payloads.answer_line(NEARLY_FULL)])
+    return _write_transcript(folder, [sample_payloads.answer_line(NEARLY_FULL)])
 
 
-def write_transcript(folder: Path, lines: list[dict[str, Any]]) -> str:
+def _write_transcript(folder: Path, lines: list[dict[str, Any]]) -> str:
     """Write a transcript of these lines; returns its path."""
     path = folder / "session.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -128,7 +124,6 @@ def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
         "cwd": folder,
         "model": {"id": "claude-sonnet-4-6", "display_name": "Sonnet 4.6"},
         "workspace": {"current_dir": folder, "project_dir": folder},
-        "version": "2.1.325",
         "context_window": {
             "total_input_tokens": NEARLY_FULL,
             "total_output_tokens": 0,
@@ -137,7 +132,7 @@ def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
     }
 
 
-def run_as_client(
+def _run_as_client(
     command: str, sent: dict[str, Any], folder: Path
 ) -> tuple[subprocess.CompletedProcess[bytes], float] | str:
     """How it ended and after how many milliseconds; or, in words, why it did not run."""
@@ -150,32 +145,23 @@ def run_as_client(
             timeout=30,
             check=False,
             cwd=folder,
-            env=environment_in(folder),
+            env=_environment_in(folder),
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return f"did not run: {error}"
     return run, round((time.perf_counter() - begun) * 1000, 1)
 
 
-def environment_in(folder: Path) -> dict[str, str]:
+def _environment_in(folder: Path) -> dict[str, str]:
     """An environment in which everything is read and written inside this folder."""
+    needed = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {
-        **_shell_variables(),
+        **needed,
         "HOLDFAST_HOME": str(folder / "home"),
         "CLAUDE_PROJECT_DIR": str(folder),
         "CLAUDE_CONFIG_DIR": str(folder),
         "CLAUDE_PLUGIN_DATA": str(plugin_environment.place() or folder),
     }
-
-
-def _plain(line: str) -> str:
-    """The text on one line, without colours."""
-    return " / ".join(re.sub(r"\x1b\[[0-9;]*m", "", line).splitlines())[:200]
-
-
-def _shell_variables() -> dict[str, str]:
-    """The variables that a shell needs; no others are passed on."""
-    return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 
 
 def _judge(
@@ -188,7 +174,7 @@ def _judge(
     to_model, to_user, error = read_output(event, out)
     trouble = trouble or error
     if not trouble and event in SPEAKS and not to_model:
-        archives = bool(archives_from(command))
+        archives = bool(wiring.archives_from(command))
         trouble = "a long output was not archived" if archives else NOT_TOLD
     ok = run.returncode == 0 and not trouble
     return FiredHook(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
@@ -232,13 +218,12 @@ class RehearsalStep:
     milliseconds: float
     words: str
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
     """Rehearse both halves. Empty if a needed hook is missing, which is reported elsewhere."""
-    by_event = dict(command for command in reversed(commands) if not prints_second_half(command[1]))
+    by_event = dict(
+        command for command in reversed(commands) if not wiring.prints_second_half(command[1])
+    )
     before, after = by_event.get("PreCompact"), by_event.get("SessionStart")
     if not before or not after:
         return []
@@ -248,17 +233,18 @@ def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
             sample_payloads.prompt_line(f"Fix the parser. {RULE}"),
             sample_payloads.answer_line(165_500),
         ]
-        text, first = _fire_rehearsal("PreCompact", before, folder, work)
-        steps = [_before(text, has_checkpoint(folder), first)]
-        text, second = _fire_rehearsal(
-            "SessionStart", after, folder, [*work, *sample_payloads.compacted_lines()]
-        )
-        return [*steps, _after(text, second)]
-
-
-def has_checkpoint(project: Path) -> bool:
-    """Whether this project has a checkpoint that can be read back completely."""
-    return any(verify(str(path)).ok for path in (project / INSIDE).glob("*.md"))
+        steering, milliseconds = _fire_rehearsal("PreCompact", before, folder, work)
+        kept = any(verify(str(path)).ok for path in (folder / INSIDE).glob("*.md"))
+        missing = [] if kept else ["no checkpoint was saved"]
+        missing += [] if RULE in steering else ["the summariser was not told what to keep"]
+        size = counted(len(steering), "character")
+        done = f"saved a checkpoint and told the summariser what to keep ({size})"
+        first = RehearsalStep(BEFORE, not missing, milliseconds, " and ".join(missing) or done)
+        work += sample_payloads.compacted_lines()
+        brief, milliseconds = _fire_rehearsal("SessionStart", after, folder, work)
+        size = counted(round(len(brief) / CHARS_PER_TOKEN), "token")
+        words = f"restored a brief of {size}" if RULE in brief else "no brief was restored"
+        return [first, RehearsalStep(AFTER, RULE in brief, milliseconds, words)]
 
 
 def _fire_rehearsal(
@@ -266,9 +252,9 @@ def _fire_rehearsal(
 ) -> tuple[str, float]:
     """What reached the model, and the milliseconds it took; empty for a hook that failed."""
     own = {"source": "compact"} if event == "SessionStart" else {}
-    path = write_transcript(folder, lines)
+    path = _write_transcript(folder, lines)
     where = {"session_id": SESSION, "transcript": path, "cwd": str(folder)}
-    ran = run_as_client(command, sample_payloads.make_payload(event, **where) | own, folder)
+    ran = _run_as_client(command, sample_payloads.make_payload(event, **where) | own, folder)
     if isinstance(ran, str):
         return "", 0.0
     done, milliseconds = ran
@@ -276,18 +262,106 @@ def _fire_rehearsal(
     return read_output(event, out)[0], milliseconds
 
 
-def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
-    if kept and RULE in steering:
-        size = counted(len(steering), "character")
-        words = f"saved a checkpoint and told the summariser what to keep ({size})"
-        return RehearsalStep(BEFORE, True, milliseconds, words)
-    missing = [] if kept else ["no checkpoint was saved"]
-    missing += [] if RULE in steering else ["the summariser was not told what to keep"]
-    return RehearsalStep(BEFORE, False, milliseconds, " and ".join(missing))
+TRIAL_SECONDS = 30.0
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "holdfast-doctor", "version": "1"},
+}
 
 
-def _after(brief: str, milliseconds: float) -> RehearsalStep:
-    if RULE in brief:
-        words = f"restored a brief of {counted(round(len(brief) / CHARS_PER_TOKEN), 'token')}"
-        return RehearsalStep(AFTER, True, milliseconds, words)
-    return RehearsalStep(AFTER, False, milliseconds, "no brief was restored")
+def look_at_servers(
+    installs: list[Install], project: Path, packages: frozenset[str]
+) -> tuple[list[StartedServer], list[str], list[str]]:
+    """Start each server of a Holdfast that Claude Code would start here. Returns how they did, with
+    problems and notes: hooks without a server are a note. A project's file comes with the
+    repository, so from it only what this Holdfast writes is started."""
+    plugins = [install.path.parent.parent for install in installs if install.scope == "plugin"]
+    parts = [server_part(scope, Path(user_home()), project, packages) for scope in SCOPES]
+    files = [(part.path, part.servers) for part in parts]
+    files += [(folder / ".mcp.json", ("mcpServers",)) for folder in plugins]
+    started, troubles, fix = list[StartedServer](), list[str](), "run `holdfast install`"
+    for path, keys in dict.fromkeys(files):
+        entry = _read(path, (*keys, wiring.SERVER))
+        if isinstance(entry, dict) and isinstance(entry.get("args"), list):  # a plugin's variable
+            words = (str(word) for word in entry["args"])
+            entry = {
+                **entry,
+                "args": [word.replace(wiring.ROOT, str(path.parent)) for word in words],
+            }
+        program = wiring.read_server(entry)
+        if program is None:
+            continue
+        known = program.package in packages or path.parent in plugins
+        if known if path != project / ".mcp.json" else entry == wiring.server_entry():
+            started.append(start(path, entry))
+            if trouble := started[-1].trouble:
+                troubles.append(f"the MCP server of {path}: {trouble}; {fix}")
+        else:
+            why = "was not started: this Holdfast did not write that entry; remove it and"
+            troubles.append(f"the MCP server of {path} {why} {fix}")
+    missing = not (started or troubles) and any(install.commands for install in installs)
+    note = "the model has no tools of Holdfast: `holdfast install` adds the MCP server"
+    return started, troubles, [note] if missing else []
+
+
+def _read(path: Path, keys: tuple[str, ...]) -> Any:
+    try:
+        found = json.loads(bytes_of(path) or b"")
+    except (OSError, ValueError, RecursionError):
+        return None
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class StartedServer:
+    """One server that was started; `trouble` says what it failed to do."""
+
+    path: str
+    ok: bool
+    milliseconds: float
+    tools: tuple[str, ...]
+    trouble: str
+
+
+def start(path: Path, entry: dict[str, Any]) -> StartedServer:
+    """Start a server in a HOLDFAST_HOME of its own, so that no real session is touched."""
+    begun = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+        tools, trouble = _try_server([entry["command"], *entry["args"]], Path(folder))
+    milliseconds = round((time.perf_counter() - begun) * 1000, 1)
+    return StartedServer(str(path), not trouble, milliseconds, tools, trouble)
+
+
+def _try_server(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]:
+    """Ask for its tools and close its input, upon which it must end. Returns the tools, and what
+    it failed to do."""
+    requests: tuple[dict[str, Any], ...] = (
+        {"id": 1, "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list", "params": {}},
+    )
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **request}) + "\n" for request in requests)
+    try:
+        run = subprocess.run(
+            command,
+            input=lines.encode(),
+            capture_output=True,
+            cwd=folder,
+            env=_environment_in(folder),
+            timeout=TRIAL_SECONDS,
+            check=False,
+        )
+        answers = [json.loads(line) for line in run.stdout.splitlines()]
+        listed = next(answer["result"] for answer in answers if answer.get("id") == 2)
+        tools = tuple(str(tool["name"]) for tool in listed["tools"])
+    except subprocess.TimeoutExpired:
+        return (), "did not end with its input"
+    except OSError as error:
+        return (), f"does not start: {error}"
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        errors = run.stderr.decode("utf-8", "replace").strip()
+        return (), (errors.splitlines()[-1][:300] if errors else "did not answer as a server does")
+    return tools, "" if tools else "has no tools"

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +18,12 @@ from holdfast.events.background import transcripts_state
 from holdfast.files import plugin_environment
 from holdfast.hub.ingest import set_aside
 from holdfast.settings import load as settings_load
-from holdfast.setup import receipts
-from holdfast.setup.doctor import hooks as client_doctor
-from holdfast.setup.doctor.hooks import (
-    FiredHook,
-    RehearsalStep,
-    fire_status_line,
-    missing,
-    rehearse,
-)
-from holdfast.setup.doctor.mcp_server import look_at_servers
+from holdfast.setup import installs as installed
+from holdfast.setup import receipts, rehearsal
 from holdfast.setup.errors import InstallError, SettingsBroken
-from holdfast.setup.installs import (
-    TAKE_OUT,
-    Install,
-    OtherHoldfast,
-    find_installs,
-    find_others,
-    other_receipts,
-    settings_against_hooks,
-    unusable_settings,
-)
+from holdfast.setup.installs import Install, OtherHoldfast
 from holdfast.setup.receipts import our_packages
+from holdfast.setup.rehearsal import FiredHook, RehearsalStep, fire_status_line, missing, rehearse
 from holdfast.setup.settings_text import settings_in, status_command_in
 from holdfast.setup.targets import SCOPES, settings_file
 from holdfast.setup.wiring import (
@@ -47,8 +31,8 @@ from holdfast.setup.wiring import (
     is_ours,
     is_written_by_us,
     prints_second_half,
-    wrapped_in,
 )
+from holdfast.text.numbers import listed
 from holdfast.transcript import lookup
 from holdfast.window import observed_limits
 from holdfast.window.state import State, all_windows
@@ -73,16 +57,15 @@ COPIES_SECONDS = 1.0  # for reading archived transcripts
 
 def examine(project: Path) -> dict[str, Any]:
     """What is installed, what its hooks do, and each problem with its solution."""
-    packages = our_packages(Path(places.home()))
-    found = find_installs(Path(places.user_home()), project, packages)
-    installs = list(dict.fromkeys(found))
-    unusable = unusable_settings(Path(places.user_home()), project)
-    others = find_others(Path(places.user_home()), project, packages)
-    fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
+    packages, home = our_packages(Path(places.home())), Path(places.user_home())
+    installs = list(dict.fromkeys(installed.find_installs(home, project, packages)))
+    unusable = installed.unusable_settings(home, project)
+    others = installed.find_others(home, project, packages)
+    fired = {install: rehearsal.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearse(install, fired[install]) for install in installs}
     claudes = [install for install in installs if install.agent.has_settings]
     line = check_status_line(claudes, project, packages)
-    servers = look_at_servers(claudes, project, packages)
+    servers, server_troubles, server_notes = rehearsal.look_at_servers(claudes, project, packages)
     settings = settings_load.load(str(project))
     troubles = [
         *_broken_settings(unusable),
@@ -91,8 +74,8 @@ def examine(project: Path) -> dict[str, Any]:
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
         *(trouble for install in installs for trouble in _failed_steps(install, steps[install])),
         *line.troubles,
-        *servers.troubles,
-        *settings_against_hooks(project),
+        *server_troubles,
+        *installed.settings_against_hooks(project),
         *_home_troubles(),
         *(f"{copy}; {DamagedTranscript.hint}" for copy in damaged_copies(COPIES_SECONDS)),
         *_ingest_troubles(),
@@ -104,23 +87,23 @@ def examine(project: Path) -> dict[str, Any]:
         "installs": [
             {"scope": one.scope, "path": str(one.path)} for one in installs if one.commands
         ],
-        "hooks": [one.as_json() for every in fired.values() for one in every],
-        "compaction": [one.as_json() for every in steps.values() for one in every],
-        "status_line": line.fired.as_json() if line.fired else None,
-        "servers": [one.as_json() for one in servers.started],
+        "hooks": [asdict(one) for every in fired.values() for one in every],
+        "compaction": [asdict(one) for every in steps.values() for one in every],
+        "status_line": asdict(line.fired) if line.fired else None,
+        "servers": [asdict(one) for one in servers],
         "settings_slips": list(settings.errors),
         "recent_errors": _recent_errors(),
         "transcript_lines": _tallies(),
         "limits": _limits(),
         "transcripts": transcripts_state(str(project.absolute())),
-        "notes": [*line.notes, *servers.notes, *_notes_on_other_installs(installs)],
+        "notes": [*line.notes, *server_notes, *_notes_on_other_installs(installs)],
         "troubles": troubles,
     }
 
 
 def _way_out(other: OtherHoldfast) -> str:
     if other.program.missing:
-        return TAKE_OUT
+        return installed.TAKE_OUT
     return "its hooks run beside ours: uninstall it with its own `holdfast`"
 
 
@@ -208,7 +191,7 @@ def _notes_on_other_installs(installs: list[Install]) -> Iterator[str]:
             yield f"with {agent.title} these do not work: {'; '.join(agent.lacks)}"
     for install in installs:
         if install.scope == "user":
-            yield from other_receipts(Path(places.home()), but=install.path)
+            yield from installed.other_receipts(Path(places.home()), but=install.path)
 
 
 def _home_troubles() -> list[str]:
@@ -216,8 +199,11 @@ def _home_troubles() -> list[str]:
     home = Path(places.home())
     if home.exists() and not home.is_dir():
         return [f"{home} is not a folder; point HOLDFAST_HOME at one, or unset it"]
-    if not home.exists():
-        return _cannot_make(home)
+    if not home.exists():  # a check does not make it: it would stay where nothing is installed
+        above = next(folder for folder in home.absolute().parents if folder.exists())
+        can = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
+        words = f"{home} cannot be made, as {above} cannot be written; make it writable"
+        return [] if can else [words]
     try:
         with tempfile.TemporaryFile(dir=home):
             pass
@@ -229,15 +215,6 @@ def _home_troubles() -> list[str]:
     if linked := places.linked_folder(places.windows()):
         return [f"{linked} is a link, so hooks write nothing there; make it a folder"]
     return []
-
-
-def _cannot_make(home: Path) -> list[str]:
-    """Whether our folder could be made. A check makes none: on a machine where nothing is
-    installed, it would stay."""
-    above = next(folder for folder in home.absolute().parents if folder.exists())
-    if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
-        return []
-    return [f"{home} cannot be made, as {above} cannot be written; make it writable"]
 
 
 def _settings_trouble(words: str) -> str:
@@ -273,11 +250,9 @@ def _newest_session() -> list[State]:
 
 def _ingest_troubles() -> list[str]:
     """Sessions and logs that could not be read into the database."""
-    found = set_aside.load()
-    shown = [f"{name} ({failed.error})" for name, failed in sorted(found.items())[:SOURCES_SHOWN]]
-    more = f" and {len(found) - len(shown):,} more" if len(found) > len(shown) else ""
-    words = f"{len(found):,} sources could not be read into the database, and are tried again"
-    return [f"{words}: {', '.join(shown)}{more}; see `holdfast log`"] if found else []
+    sources = [f"{name} ({failed.error})" for name, failed in sorted(set_aside.load().items())]
+    words = f"{len(sources):,} sources could not be read into the database, and are tried again"
+    return [f"{words}: {listed(sources, SOURCES_SHOWN)}; see `holdfast log`"] if sources else []
 
 
 def _plugin_troubles(installs: list[Install]) -> list[str]:
@@ -293,18 +268,11 @@ def _plugin_troubles(installs: list[Install]) -> list[str]:
 
 def _tallies() -> dict[str, Any]:
     """Counts of the newest transcript's lines: which were understood, and which were not."""
-    for state in _newest_session():
-        if not Path(state.transcript).is_file():
-            return {}
-        return dict(lookup.tallies(Path(state.transcript)))
-    return {}
+    newest = [Path(state.transcript) for state in _newest_session()]
+    return dict(lookup.tallies(newest[0])) if newest and newest[0].is_file() else {}
 
 
 ALERTING = "UserPromptSubmit"
-CANNOT_RUN = (126, 127)  # exit codes of a shell that cannot run a command
-SLOW_MS = 1_500  # the user sees it late; after 3 s it is stopped and not shown at all
-LINE_END = " / "  # between two lines of what was printed
-FIX = "fix it, or remove it from your settings and run `holdfast install`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,21 +288,28 @@ def check_status_line(
     """Run the status line that Claude Code shows in this project."""
     if not installs:
         return StatusLineCheck()
-    gone = tuple(_describe_removed(install) for install in installs if _is_removed(install))
-    files = settings_files.list_files(
-        str(project), os.environ
-    )  # weakest first: the last one is shown
+    gone = tuple(words for install in installs for words in _removed_line(install))
+    files = settings_files.list_files(str(project), os.environ)  # weakest first
     lines = [(path, status_command_in(settings_in(path))) for path in files]
     shown = [(path, command) for path, command in lines if command is not None]
     if not shown:
-        nothing = "no status line is installed" + _why(installs)
-        return StatusLineCheck(None, gone, () if gone else (nothing,))
+        only_plugin = all(install.scope == "plugin" for install in installs)
+        how = "a plugin cannot set it: `holdfast install --status-line` does"
+        how = how if only_plugin else "`holdfast install` adds it"
+        return StatusLineCheck(None, gone, () if gone else (f"no status line is installed; {how}",))
     path, command = shown[-1]
     if path in _project_files(project) and not is_written_by_us(command):
         words = f"the status line shown is that of {path}; it came with the project and was not run"
         return StatusLineCheck(None, gone, (words,))
-    line = _check_line(path, command, packages, _alerting_hook(installs))
-    return StatusLineCheck(line.fired, gone + line.troubles, line.notes)
+    trouble, note, fired = missing(command), "", None
+    if is_ours(command, packages):
+        fired = fire_status_line(command, ALERTING, _alerting_hook(installs))
+        trouble = fired.trouble
+    elif not trouble:
+        note = f"the status line shown is that of {path}, without ours"
+    words = f"the status line in {path}: {trouble}; run `holdfast install`"
+    troubles = gone + ((words,) if trouble else ())
+    return StatusLineCheck(fired, troubles, (note,) if note else ())
 
 
 def _alerting_hook(installs: list[Install]) -> str:
@@ -349,59 +324,9 @@ def _project_files(project: Path) -> set[Path]:
     return set(files.values()) - {files["user"]}
 
 
-def _is_removed(install: Install) -> bool:
+def _removed_line(install: Install) -> Iterator[str]:
     """Whether our status line was removed from this place."""
     kept = receipts.load(Path(places.home()).absolute(), install.path)
     wrote = kept is not None and kept.record_of(install.path) is not None
-    return wrote and status_command_in(settings_in(install.path)) is None
-
-
-def _describe_removed(install: Install) -> str:
-    scope = "" if install.scope == "user" else f" --scope {install.scope}"
-    return f"the status line is gone from {install.path}; run `holdfast install{scope}`"
-
-
-def _why(installs: list[Install]) -> str:
-    if any(install.scope != "plugin" for install in installs):
-        return "; `holdfast install` adds it"
-    return "; a plugin cannot set it: `holdfast install --status-line` does"
-
-
-def _check_foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
-    """The user's own status line. It may fail outside of a repository, but it must exist."""
-    if fired.exit_code in CANNOT_RUN or missing(fired.command):
-        words = f"the status line in {path}, which is not from Holdfast: {fired.trouble}"
-        return StatusLineCheck(
-            fired, (f"{words}; fix it, or remove it and run `holdfast install`",)
-        )
-    return StatusLineCheck(fired, (), (f"the status line shown is that of {path}, without ours",))
-
-
-def _check_line(path: Path, command: str, packages: frozenset[str], hook: str) -> StatusLineCheck:
-    fired = fire_status_line(command, ALERTING, hook)
-    if not is_ours(command, packages):
-        return _check_foreign(path, fired)
-    if fired.trouble:
-        trouble = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
-        return StatusLineCheck(fired, (trouble,))
-    theirs = wrapped_in(command)
-    if not theirs:
-        return StatusLineCheck(fired)
-    alone = fire_status_line(theirs)
-    words = _wrapped_trouble(fired, alone)
-    if words:
-        return StatusLineCheck(fired, (f"your own status line {words}; {FIX}",))
-    note = f"your own status line fails: {alone.trouble}" if alone.trouble else ""
-    return StatusLineCheck(fired, (), (note,) if note else ())
-
-
-def _wrapped_trouble(fired: FiredHook, alone: FiredHook) -> str:
-    """What is wrong with the line of the user's that ours runs first; empty: nothing. One that ends
-    with an error may mean it, outside of a repository for example."""
-    if alone.exit_code in CANNOT_RUN or alone.exit_code is None:
-        return f"cannot run: {alone.trouble}"
-    if alone.milliseconds >= SLOW_MS:
-        return f"takes {alone.milliseconds / 1000:.1f} s, and Claude Code runs it after each answer"
-    if alone.reached_user and LINE_END not in fired.reached_user:
-        return "prints nothing when Holdfast runs it, though it does alone"
-    return ""
+    if wrote and status_command_in(settings_in(install.path)) is None:
+        yield f"the status line is gone from {install.path}; {_fix(install)}"

@@ -1,1 +1,0 @@
-"""Checks of an installation, from one hook to the real client."""
