@@ -15,7 +15,6 @@ from typing import Any
 
 from holdfast.redact import redact
 from holdfast.text import fence
-from holdfast.wire.errors import HoldfastError
 
 MAX_DEPTH = 12
 PAGE_CHARS = 6_000  # some 1,700 tokens
@@ -50,61 +49,44 @@ def sanitize(value: Any, depth: int = 0) -> Any:
 
 def quote(text: str, origin: str) -> str:
     """Mark a text as a quotation of `origin`, which is reference and not an instruction."""
-    named = origin.replace('"', "'")
-    return f"{fence.opening(named)}\n{text}\n{fence.closing()}" if origin else text
-
-
-class UnknownHandle(HoldfastError):
-    hint = "repeat the first call: only the newest 64 handles work, while the server runs"
-
-
-@dataclass(frozen=True, slots=True)
-class _Rest:
-    """What is left to show. It is sanitized before it is cut: half a secret is not recognized."""
-
-    under: str
-    rows: Sequence[Any]
-    text: str
-    origin: str
+    opening = fence.opening(origin.replace('"', "'"))
+    return f"{opening}\n{text}\n{fence.closing()}" if origin else text
 
 
 class AnswerPages:
+    """What is left to show of long answers, under their handles."""
+
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, _Rest] = OrderedDict()
+        self._kept: OrderedDict[str, ToolAnswer] = OrderedDict()
         self._given = 0
         self._lock = threading.Lock()
 
     def first(self, answer: ToolAnswer) -> dict[str, Any]:
-        fields = sanitize(answer.fields)
-        rest = _Rest(answer.under, sanitize(list(answer.rows)), sanitize(answer.text), "")
-        return self._page(fields, replace(rest, origin=sanitize(answer.origin)))
+        # Sanitized before it is cut: half a secret is not recognized.
+        long = {"rows": sanitize(answer.rows), "text": sanitize(answer.text)}
+        named = {"fields": sanitize(answer.fields), "origin": sanitize(answer.origin)}
+        return self._page(replace(answer, **named, **long))
 
     def more(self, handle: str) -> dict[str, Any]:
-        with self._lock:
-            rest = self._kept.get(handle)
-        if rest is None:
-            raise UnknownHandle(f"there is no handle {handle[:40]!r}")
-        return self._page({}, rest)
+        """The next page; empty if there is no such handle: only the newest are kept."""
+        rest = self._kept.get(handle)
+        return self._page(rest) if rest else {}
 
-    def knows(self, handle: str) -> bool:
-        return handle in self._kept
-
-    def _page(self, fields: Mapping[str, Any], rest: _Rest) -> dict[str, Any]:
-        room = max(PAGE_CHARS - _length(fields), PAGE_CHARS // 4)
-        count = _count_fitting(rest.rows, room)
-        cut = _find_cut(rest.text, room)
-        page = dict(fields)
+    def _page(self, rest: ToolAnswer) -> dict[str, Any]:
+        page = dict(rest.fields)
+        room = max(PAGE_CHARS - _length(page), PAGE_CHARS // 4)
+        count, cut = _count_fitting(rest.rows, room), _find_cut(rest.text, room)
         if rest.under:
             page[rest.under] = list(rest.rows[:count])
         if cut:
             page["text"] = quote(rest.text[:cut].rstrip("\n"), rest.origin)
-        left = replace(rest, rows=rest.rows[count:], text=rest.text[cut:])
+        left = replace(rest, fields={}, rows=rest.rows[count:], text=rest.text[cut:])
         if left.rows or left.text:
             page["more"] = self._keep(left)
             page["left"] = f"{len(left.rows)} rows" if left.rows else f"{len(left.text):,} chars"
         return page
 
-    def _keep(self, rest: _Rest) -> str:
+    def _keep(self, rest: ToolAnswer) -> str:
         with self._lock:
             self._given += 1
             handle = f"more-{self._given}"

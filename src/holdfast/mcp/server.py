@@ -15,9 +15,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -70,8 +69,8 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallRes
     if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENTS_CHARS:
         raise HoldfastError(f"{name}: arguments are longer than {MAX_ARGUMENTS_CHARS:,} characters")
     handle = arguments.get("id")
-    if isinstance(handle, str) and pages.knows(handle):
-        return CallResult("more", pages.more(handle))
+    if isinstance(handle, str) and (page := pages.more(handle)):
+        return CallResult("more", page)
     answer = tool.answer(arguments)
     return CallResult(sanitize(answer.words), pages.first(answer))
 
@@ -87,34 +86,9 @@ def _refuse(words: str) -> CallResult:
     return CallResult(inert(sanitize(words), MAX_ERROR_CHARS))
 
 
-class ActiveCalls:
-    """Counts running calls. `idle` is set while there are none; background work waits for it."""
-
-    def __init__(self) -> None:
-        self.idle = threading.Event()
-        self.idle.set()
-        self._lock = threading.Lock()
-        self._count = 0
-
-    @contextmanager
-    def count_one(self) -> Iterator[None]:
-        self._change(1)
-        try:
-            yield
-        finally:
-            self._change(-1)
-
-    def _change(self, by: int) -> None:
-        with self._lock:
-            self._count += by
-            if self._count:
-                self.idle.clear()
-            else:
-                self.idle.set()
-
-
 MAX_CALLS = 4
 CANCELLED = "notifications/cancelled"
+Begin = Callable[[], None]
 CallTool = Callable[[AnswerPages, str, dict[str, Any]], CallResult]
 CHECK_PARENT_MS = 1000
 
@@ -125,9 +99,9 @@ def serve(parent: int = 0) -> None:
         lines, answers = _start(parent)
     except OSError as error:  # a full disk, no descriptor left
         sys.exit(f"holdfast mcp could not start: {describe(error)}")
-    calls = ActiveCalls()
-    background = BackgroundWork(calls)
-    server = McpServer(answers, calls, background.start)
+    idle = threading.Event()
+    background = BackgroundWork(idle)
+    server = McpServer(answers, idle, background.start)
     try:
         for line in lines:
             server.handle(line)
@@ -149,17 +123,15 @@ def _start(parent: int) -> tuple[BinaryIO, int]:
 
 class McpServer:
     """Answers requests, one per line. Tools run in threads, so a slow call delays neither other
-    calls nor the exit. `begin` is called at each message."""
+    calls nor the exit. `begin` is called at each message; `idle` is set while no call runs, for
+    background work."""
 
     def __init__(
-        self,
-        answers: int,
-        calls: ActiveCalls,
-        begin: Callable[[], None],
-        call_tool: CallTool = call,
+        self, answers: int, idle: threading.Event, begin: Begin, call_tool: CallTool = call
     ) -> None:
-        self._answers, self._calls, self._begin = answers, calls, begin
+        self._answers, self._idle, self._begin = answers, idle, begin
         self._call_tool, self._pages = call_tool, AnswerPages()
+        idle.set()
         self._threads = ThreadPoolExecutor(MAX_CALLS, "holdfast-tool")
         self._writing = threading.Lock()
         self._running: set[protocol.RequestId] = set()
@@ -172,29 +144,28 @@ class McpServer:
         # its first message of any kind starts the session.
         self._begin()
         if not request.is_question:
-            return self._handle_notification(request)
+            cancelled = request.params.get("requestId")
+            if request.method == CANCELLED and isinstance(cancelled, str | int):
+                self._running.discard(cancelled)  # the tool goes on: its time is limited
+            return
         try:
             if request.method != "tools/call":
-                result = protocol.answer(request, _list_tools)
+                result = protocol.answer(request, lambda: [tool.listed for tool in TOOLS.values()])
                 return self._send(protocol.success(request, result))
             name, arguments = protocol.tool_call(request)
         except ProtocolError as error:
             return self._send(protocol.failure(request.id, error))
         self._running.add(request.id)
+        self._idle.clear()
         self._threads.submit(self._call, request, name, arguments)
 
-    def _handle_notification(self, request: RpcRequest) -> None:
-        """Drop the answer of a cancelled call. The tool is not interrupted: its time is limited."""
-        cancelled = request.params.get("requestId")
-        if request.method == CANCELLED and isinstance(cancelled, str | int):
-            self._running.discard(cancelled)
-
     def _call(self, request: RpcRequest, name: str, arguments: dict[str, Any]) -> None:
-        with self._calls.count_one():
-            result = self._call_tool(self._pages, name, arguments)
-            if request.id in self._running:
-                self._running.discard(request.id)
-                self._send(protocol.success(request, _result(result)))
+        result = self._call_tool(self._pages, name, arguments)
+        if request.id in self._running:
+            self._running.discard(request.id)
+            self._send(protocol.success(request, _result(result)))
+        if not self._running:
+            self._idle.set()
 
     def _send(self, *messages: Message) -> None:
         """Write each message as one complete line."""
@@ -205,15 +176,9 @@ class McpServer:
                     data = data[os.write(self._answers, data) :]
 
 
-def _list_tools() -> list[Message]:
-    return [tool.listed for tool in TOOLS.values()]
-
-
 def _result(result: CallResult) -> Message:
-    content = [{"type": "text", "text": result.words}]
-    if result.found is None:
-        return {"content": content, "isError": True}
-    return {"content": content, "structuredContent": result.found}
+    more = {"isError": True} if result.found is None else {"structuredContent": result.found}
+    return {"content": [{"type": "text", "text": result.words}], **more}
 
 
 def _take_streams() -> tuple[BinaryIO, int]:
@@ -236,13 +201,12 @@ def exit_with_client(parent: int, answers: int) -> None:
     which may live for ever.
     """
     output = os.dup(answers)  # `_take_streams` replaces the descriptor
-    waiting = (parent, output)
-    threading.Thread(target=_exit_after, args=waiting, name="client-exit", daemon=True).start()
 
+    def wait() -> None:
+        wait_for_client_end(parent, output)
+        os._exit(0)
 
-def _exit_after(parent: int, output: int) -> None:
-    wait_for_client_end(parent, output)
-    os._exit(0)
+    threading.Thread(target=wait, name="client-exit", daemon=True).start()
 
 
 def wait_for_client_end(parent: int, output: int) -> None:
@@ -261,8 +225,8 @@ RETRY_SECONDS = 60.0
 class BackgroundWork:
     """Watches sessions, stores what hooks recorded, and makes vectors."""
 
-    def __init__(self, calls: ActiveCalls) -> None:
-        self._calls = calls
+    def __init__(self, idle: threading.Event) -> None:
+        self._idle = idle
         self._stopping = threading.Event()
         self._started = threading.Event()
         self._watcher: Watcher | None = None
@@ -288,7 +252,7 @@ class BackgroundWork:
         from holdfast.watcher.loop import Watcher
 
         self._watcher = Watcher(client_session.open_existing, inside="mcp")
-        self._filler = Filler(lambda: [client_session.project()], idle=self._calls.idle)
+        self._filler = Filler(lambda: [client_session.project()], idle=self._idle)
         self._watcher.start()
         threading.Thread(target=_drain, name="draining", daemon=True).start()
         self._filler.start()

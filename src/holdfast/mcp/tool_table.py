@@ -135,11 +135,11 @@ class ExpandArguments(ToolArguments, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """`gives`: the fields of an answer, as `name:type`. `module`, in `mcp/tools`, is imported at
-    the first call; by default it is named like the tool."""
+    """`gives`: the fields of an answer, each as `name:type`. `module`, in `mcp/tools`, is imported
+    at the first call; by default it is named like the tool."""
 
     asks: type[ToolArguments]
-    gives: tuple[str, ...]
+    gives: str
     reads_only: bool = False
     destroys: bool = False
     module: str = ""
@@ -151,10 +151,6 @@ class McpTool:
         return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
     @property
-    def words(self) -> str:
-        return self.asks.__doc__ or ""
-
-    @property
     def input_schema(self) -> dict[str, Any]:
         _, parts = msgspec.json.schema_components([self.asks])
         found = parts[self.asks.__name__]
@@ -164,28 +160,20 @@ class McpTool:
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        pairs = [give.split(":") for give in self.gives]
-        fields = {name: {"type": kind} for name, kind in pairs}
-        return {"type": "object", "properties": fields}
+        pairs = (give.split(":") for give in self.gives.split())
+        return {"type": "object", "properties": {name: {"type": kind} for name, kind in pairs}}
 
     @property
     def listed(self) -> dict[str, Any]:
-        """The entry in the protocol's list of tools."""
-        hints = {"annotations": self._hints} if self._hints else {}
+        """The entry in the protocol's list of tools, where one without hints is destructive."""
+        hints = {"readOnlyHint": True} if self.reads_only else {"destructiveHint": False}
         return {
             "name": self.name,
-            "description": self.words,
+            "description": self.asks.__doc__,
             "inputSchema": self.input_schema,
             "outputSchema": self.output_schema,
-            **hints,
+            **({} if self.destroys else {"annotations": hints}),
         }
-
-    @property
-    def _hints(self) -> dict[str, bool]:
-        """The protocol assumes that a tool without hints is destructive."""
-        if self.reads_only:
-            return {"readOnlyHint": True}
-        return {} if self.destroys else {"destructiveHint": False}
 
     def answer(self, arguments: dict[str, Any]) -> ToolAnswer:
         """Run the tool; raises msgspec.ValidationError if the arguments do not fit."""
@@ -202,28 +190,20 @@ def _slim(field: dict[str, Any]) -> dict[str, Any]:
     return {name: field[name] for name in SCHEMA_KEYS if name in field} | inner
 
 
+OF_STATUS = "used_tokens:integer edge_tokens:integer zone:string agents:array"
 TOOLS = {
     tool.name: tool
     for tool in (
-        McpTool(
-            StatusArguments,
-            ("used_tokens:integer", "edge_tokens:integer", "zone:string", "agents:array"),
-            reads_only=True,
-        ),
-        McpTool(CheckpointArguments, ("id:string", "path:string"), module="checkpoints"),
-        McpTool(
-            ResumeArguments,
-            ("checkpoints:array", "text:string"),
-            reads_only=True,
-            module="checkpoints",
-        ),
-        McpTool(PlanArguments, ("tokens:integer", "batches:array"), reads_only=True),
-        McpTool(RecallArguments, ("results:array",), reads_only=True, module="memory"),
-        McpTool(ExpandArguments, ("text:string",), reads_only=True, module="memory"),
-        McpTool(RememberArguments, ("did:string", "path:string"), module="memory"),
-        McpTool(ForgetArguments, ("did:string",), destroys=True, module="memory"),
-        McpTool(ContextBudgetArguments, ("forecast:object", "compartments:array")),
-        McpTool(SegmentsArguments, ("segments:array",), module="memory"),
-        McpTool(BoardArguments, ("messages:array", "claims:array")),
+        McpTool(StatusArguments, OF_STATUS, reads_only=True),
+        McpTool(CheckpointArguments, "id:string path:string", module="checkpoints"),
+        McpTool(ResumeArguments, "checkpoints:array text:string", True, module="checkpoints"),
+        McpTool(PlanArguments, "tokens:integer batches:array", reads_only=True),
+        McpTool(RecallArguments, "results:array", reads_only=True, module="memory"),
+        McpTool(ExpandArguments, "text:string", reads_only=True, module="memory"),
+        McpTool(RememberArguments, "did:string path:string", module="memory"),
+        McpTool(ForgetArguments, "did:string", destroys=True, module="memory"),
+        McpTool(ContextBudgetArguments, "forecast:object compartments:array"),
+        McpTool(SegmentsArguments, "segments:array", module="memory"),
+        McpTool(BoardArguments, "messages:array claims:array"),
     )
 }

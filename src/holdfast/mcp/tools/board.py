@@ -29,11 +29,10 @@ def _post(asked: BoardArguments) -> ToolAnswer:
     where = _project()
     to, whom = resolve_address(now, asked.to) if asked.to else (None, [])
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
-    store = client_session.store()
-    outboxes.post(store, row)
-    delivery = outboxes.delivery_words(row, whom)
+    outboxes.post(client_session.store(), row)
     until = row_times.to_iso(row["expires_ms"])
-    return ToolAnswer("posted", {"id": row["id"], "heard": delivery, "expires_at": until})
+    fields = {"id": row["id"], "heard": outboxes.delivery_words(row, whom), "expires_at": until}
+    return ToolAnswer("posted", fields)
 
 
 def _read(asked: BoardArguments) -> ToolAnswer:
@@ -65,11 +64,9 @@ def _settle(asked: BoardArguments) -> ToolAnswer:
 
 def _claims(asked: BoardArguments) -> ToolAnswer:
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
-    page = client_session.store().read(
-        lambda c: agreements.list_claims(c, MAX_ROWS, 0, now, project_id=project)
-    )
-    rows = [_claim_row(row) for row in page.rows]
-    return ToolAnswer(f"{page.total} claims hold", {}, "claims", rows)
+    store = client_session.store()
+    page = store.read(lambda c: agreements.list_claims(c, MAX_ROWS, 0, now, project_id=project))
+    return ToolAnswer(f"{page.total} claims hold", {}, "claims", list(map(_claim_row, page.rows)))
 
 
 OPS: dict[str, Callable[[BoardArguments], ToolAnswer]] = {

@@ -27,9 +27,8 @@ MAX_LISTED, MAX_ARCHIVED = 200, 10
 
 
 def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
-    folder, _ = client_session.window()
     given = {kind: [getattr(asked, kind)] for kind in added.SECTIONS}
-    kept = take_checkpoint.save_now(folder, int(time.time() * 1000), given)
+    kept = take_checkpoint.save_now(client_session.window()[0], int(time.time() * 1000), given)
     fields = {
         "id": kept.id,
         "path": kept.path,
@@ -52,24 +51,19 @@ def answer_resume(asked: ResumeArguments) -> ToolAnswer:
         except NoCheckpoint:
             return _archived_brief(asked.which)
         entry = checks.verify_entry(meant, known)
-        return ToolAnswer(
-            f"checkpoint {entry.id}",
-            {"id": entry.id, "path": entry.path, "created": entry.created},
-            text=checkpoint_brief.sections(entry),
-            origin=checkpoint_brief.origin(entry),
-        )
+        fields = {"id": entry.id, "path": entry.path, "created": entry.created}
+        text, origin = checkpoint_brief.sections(entry), checkpoint_brief.origin(entry)
+        return ToolAnswer(f"checkpoint {entry.id}", fields, text=text, origin=origin)
     found = find.sort_entries(index.of_project(client_session.project(), foreign=True))[:MAX_LISTED]
     rows = [_checkpoint_row(checks.verify_entry(entry, known)) for entry in found]
-    fields = {"archived_sessions": _archived_sessions() or None}
-    return ToolAnswer(counted(len(rows), "checkpoint"), fields, under="checkpoints", rows=rows)
-
-
-def _archived_sessions() -> list[dict[str, object]]:
-    """The project's newest sessions that Claude Code has deleted. `which` accepts their ids."""
-    found = transcripts.sessions(slug(client_session.project()))
-    gone = [one for one in found if transcripts.is_gone(one)][:MAX_ARCHIVED]
-    sessions = [(one.id, one.about.asked if one.about else "") for one in gone]
-    return [{"id": session, "asked": fence.clean(asked)} for session, asked in sessions]
+    sessions = transcripts.sessions(slug(client_session.project()))
+    archived = [  # Claude Code has deleted these; `which` accepts their ids
+        {"id": session.id, "asked": fence.clean(session.about.asked if session.about else "")}
+        for session in sessions
+        if transcripts.is_gone(session)
+    ]
+    more = {"archived_sessions": archived[:MAX_ARCHIVED] or None}
+    return ToolAnswer(counted(len(rows), "checkpoint"), more, under="checkpoints", rows=rows)
 
 
 def _archived_brief(which: str) -> ToolAnswer:
@@ -78,11 +72,11 @@ def _archived_brief(which: str) -> ToolAnswer:
         session = transcripts.find_session(which)
     except NoArchivedTranscript:
         raise NoCheckpoint(f"there is no checkpoint {which}") from None
-    found = window_brief.brief_of(session)
+    has_it = not transcripts.is_gone(session)
     return ToolAnswer(
         f"the brief of archived session {session.id}",
-        {"id": session.id, "path": session.path, "client_has_it": not transcripts.is_gone(session)},
-        text=fence.inside(found.text),
+        {"id": session.id, "path": session.path, "client_has_it": has_it},
+        text=fence.inside(window_brief.brief_of(session).text),
         origin=f"session {session.id}, archived",
     )
 
@@ -99,8 +93,5 @@ def _brief() -> ToolAnswer:
 
 
 def _checkpoint_row(entry: CheckpointEntry) -> dict[str, object]:
-    fields = ("id", "created", "trigger", "verified", "summary", "session_id")
-    return {
-        **{name: getattr(entry, name) for name in fields},
-        "made_here": index.is_own(entry),
-    }
+    names = ("id", "created", "trigger", "verified", "summary", "session_id")
+    return {name: getattr(entry, name) for name in names} | {"made_here": index.is_own(entry)}

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from holdfast.budget import compartments, ledger
 from holdfast.budget.ledger import MODEL
 from holdfast.hub import row_times
@@ -32,9 +34,7 @@ def _status() -> ToolAnswer:
     folder, state = client_session.window()
     found = window_budget.status(state, folder, row_times.now_ms())
     fields = {
-        "role": found.role,
-        "max_tokens": found.max_tokens,
-        "spent_tokens": found.spent_tokens,
+        **{name: getattr(found, name) for name in ("role", "max_tokens", "spent_tokens")},
         "pins": [pin.plain() for pin in found.pins],
         "evicted": list(found.evicted),
         "forecast": {name: getattr(found, name) for name in FORECAST_FIELDS},
@@ -45,14 +45,10 @@ def _status() -> ToolAnswer:
 
 def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
     """The compartment, followed by its items with the ids by which they can be evicted."""
-    head = {
-        "compartment": part.name,
-        "share": part.share,
-        "set_by": part.set_by,
-        "spent_tokens": part.spent_tokens,
-        "borrowed_tokens": part.borrowed_tokens or None,
-        "lent_tokens": part.lent_tokens or None,
-    }
+    names = ("share", "set_by", "spent_tokens")
+    maybe = ("borrowed_tokens", "lent_tokens")
+    head = {"compartment": part.name, **{name: getattr(part, name) for name in names}}
+    head |= {name: getattr(part, name) or None for name in maybe}
     items = [{"id": item.id, "tokens": item.tokens, "text": item.text[:120]} for item in part.items]
     return [head, *items]
 
@@ -64,7 +60,7 @@ def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
         asked.text,
         now_ms=row_times.now_ms(),
         compartment=asked.compartment,
-        scope=_own_scope(asked),
+        scope="project" if asked.scope == "user" else asked.scope,
         project=state.project,
         session_id=state.session_id,
         by=MODEL,
@@ -74,10 +70,6 @@ def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
         confirm = f"holdfast pin {shlex.quote(one.text)} --user"
         words += f"; for all projects the user confirms it in a terminal: {confirm}"
     return words, one.plain()
-
-
-def _own_scope(asked: ContextBudgetArguments) -> str:
-    return "project" if asked.scope == "user" else asked.scope
 
 
 def _unpin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
@@ -95,8 +87,7 @@ def _evict(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
 def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     found = compartments.estimate(asked.text, state.density)
-    fields = {name: getattr(found, name) for name in found.__struct_fields__}
-    return counted(found.tokens, "token"), fields
+    return counted(found.tokens, "token"), msgspec.structs.asdict(found)
 
 
 def _allot(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:

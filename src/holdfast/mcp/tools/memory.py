@@ -9,14 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.mcp import client_session
+from holdfast.mcp import tool_table as asks
 from holdfast.mcp.answers import ToolAnswer
-from holdfast.mcp.tool_table import (
-    ExpandArguments,
-    ForgetArguments,
-    RecallArguments,
-    RememberArguments,
-    SegmentsArguments,
-)
 from holdfast.memory import recall, topic_store
 from holdfast.memory.expand import expand
 from holdfast.memory.results import FoundItem
@@ -24,7 +18,7 @@ from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Pending
 
 
-def answer_recall(asked: RecallArguments) -> ToolAnswer:
+def answer_recall(asked: asks.RecallArguments) -> ToolAnswer:
     found = recall.recall(
         asked.query,
         project=client_session.project(),
@@ -52,43 +46,38 @@ def _result_row(one: FoundItem) -> dict[str, Any]:
     }
 
 
-def answer_expand(asked: ExpandArguments) -> ToolAnswer:
+def answer_expand(asked: asks.ExpandArguments) -> ToolAnswer:
     project = client_session.project()
     found = expand(asked.id, project=project, offset=asked.offset, find=asked.find)
-    fields = {
-        "id": found.id,
-        "kind": found.kind,
-        "next_offset": found.next_offset or None,
-        "notes": list(found.notes) or None,
-    }
+    fields = {"id": found.id, "kind": found.kind}
+    more = {"next_offset": found.next_offset or None, "notes": list(found.notes) or None}
     words = f"{found.kind} {found.id}"
-    return ToolAnswer(words, fields, text=found.text, origin=found.origin)
+    return ToolAnswer(words, fields | more, text=found.text, origin=found.origin)
 
 
-def answer_remember(asked: RememberArguments) -> ToolAnswer:
+def answer_remember(asked: asks.RememberArguments) -> ToolAnswer:
     now_ms = int(time.time() * 1000)
-    done = topic_store.change(
-        client_session.project(), asked.name, asked.description, asked.type, asked.text, now_ms
-    )
+    words = asked.name, asked.description, asked.type, asked.text
+    done = topic_store.change(client_session.project(), *words, now_ms)
     fields = {"did": done.did, "name": done.topic.name, "path": done.path}
     return ToolAnswer(f"{done.did}: {done.topic.name}", fields)
 
 
-def answer_forget(asked: ForgetArguments) -> ToolAnswer:
+def answer_forget(asked: asks.ForgetArguments) -> ToolAnswer:
     done = topic_store.forget(client_session.project(), asked.name, int(time.time() * 1000))
     return ToolAnswer(f"{done.did}: {done.topic.name}", {"did": done.did, "copy": done.before})
 
 
-def answer_segments(asked: SegmentsArguments) -> ToolAnswer:
+def answer_segments(asked: asks.SegmentsArguments) -> ToolAnswer:
     return SEGMENT_OPS[asked.op](asked)
 
 
-def _pending(asked: SegmentsArguments) -> ToolAnswer:
+def _pending(asked: asks.SegmentsArguments) -> ToolAnswer:
     found = library.list_pending(client_session.session_id(), client_session.project())
     return ToolAnswer(f"{len(found)} wait", {}, "segments", [_waiting(one) for one in found])
 
 
-def _compressed_answer(asked: SegmentsArguments) -> ToolAnswer:
+def _compressed_answer(asked: asks.SegmentsArguments) -> ToolAnswer:
     found = [("warm", one) for one in library.warm(client_session.project())]
     if asked.cold:
         found += [("cold", one) for one in library.cold(client_session.project())]
@@ -100,13 +89,13 @@ def _compressed_answer(asked: SegmentsArguments) -> ToolAnswer:
     return ToolAnswer(f"{len(rows)} compressed", tokens, "segments", rows)
 
 
-def _save(asked: SegmentsArguments) -> ToolAnswer:
+def _save(asked: asks.SegmentsArguments) -> ToolAnswer:
     now_ms = int(time.time() * 1000)
     one = library.save(asked.id, asked.text, list(asked.decisions), list(asked.files), now_ms)
     return ToolAnswer(f"saved {one.segment_id}", _segment_row(one, library.tier(one.segment_id)))
 
 
-SEGMENT_OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
+SEGMENT_OPS: dict[str, Callable[[asks.SegmentsArguments], ToolAnswer]] = {
     "pending": _pending,
     "compressed": _compressed_answer,
     "save": _save,
@@ -114,8 +103,8 @@ SEGMENT_OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
 
 
 def _waiting(one: Pending) -> dict[str, Any]:
-    about = {"id": one.segment_id, "topic": one.topic, "by": one.written_by}
-    return {**about, "turns": [one.start_turn, one.end_turn]}
+    turns = [one.start_turn, one.end_turn]
+    return {"id": one.segment_id, "topic": one.topic, "by": one.written_by, "turns": turns}
 
 
 def _segment_row(one: Compressed, tier: str) -> dict[str, Any]:

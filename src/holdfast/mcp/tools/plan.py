@@ -19,7 +19,7 @@ from holdfast.plan.load import read_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.project_files import OUTSIDE, ProjectFiles
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.task import NO_PLAN, BadPlan, TaskPlan
+from holdfast.plan.task import NO_PLAN, BadPlan
 from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow
 from holdfast.run import journal
 from holdfast.run.journal import ContinuedPlan
@@ -48,18 +48,14 @@ def _plan_from(asked: PlanArguments, root: Path) -> ContinuedPlan:
     if bool(asked.text) == bool(asked.path):
         raise BadPlan("give either the plan's text or its path", hint=NO_PLAN)
     if asked.text:
-        return ContinuedPlan(_read(asked.text, root))
+        try:
+            return ContinuedPlan(read_plan(asked.text, root=root))
+        except BadPlan as error:
+            raise error.named("line") if error.line else error from None
     path = ProjectFiles(root).resolve(asked.path)
     if path is None:
         raise BadPlan(f"{asked.path}: {OUTSIDE}", hint=NO_PLAN)
     return journal.load_remaining(Path(path), root)
-
-
-def _read(text: str, root: Path) -> TaskPlan:
-    try:
-        return read_plan(text, root=root)
-    except BadPlan as error:
-        raise error.named("line") if error.line else error from None
 
 
 def _room() -> PlanRoom:
@@ -72,14 +68,10 @@ def _room() -> PlanRoom:
 
 
 def _summary(workflow: Workflow) -> dict[str, Any]:
-    room = workflow.room
     warnings = [_short(words, MAX_WARNING_CHARS) for words in workflow.warnings[:MAX_WARNINGS]]
+    parts = ("now_tokens", "fresh_tokens", "basis")
     return {
-        "room": {
-            "now_tokens": room.now_tokens,
-            "fresh_tokens": room.fresh_tokens,
-            "basis": room.basis,
-        },
+        "room": {name: getattr(workflow.room, name) for name in parts},
         "tokens": workflow.tokens,
         "tasks_of_unknown_size": workflow.unknown or None,
         "done": len(workflow.done) or None,
@@ -100,8 +92,7 @@ def _batch(one: TaskBatch) -> dict[str, Any]:
 
 def _task(piece: TaskPiece) -> dict[str, Any]:
     """One task. Files are named only for a part that we cut; the plan names the others."""
-    size = piece.estimate
-    files = piece.task.paths if piece.cut else ()
+    size, files = piece.estimate, piece.task.paths if piece.cut else ()
     return {
         "title": replace(piece.task, title=_short(piece.task.title, MAX_TITLE_CHARS)).shown,
         **_range(size),
@@ -117,6 +108,5 @@ def _short(words: str, most: int) -> str:
 
 
 def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
-    wide = of.low_tokens != of.high_tokens
     ends = [rounded(of.low_tokens), rounded(of.high_tokens)]
-    return {"tokens": of.tokens, "range": ends if wide else None}
+    return {"tokens": of.tokens, "range": ends if of.low_tokens != of.high_tokens else None}

@@ -14,25 +14,10 @@ from holdfast.window.health import read_compactions
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
 FIELDS = (
-    "status",
-    "recommended_action",
-    "used_tokens",
-    "edge_tokens",
-    "used_ratio",
-    "room_tokens",
-    "estimated",
-    "zone",
-    "alert",
-    "velocity_tokens_per_op",
-    "ops_left",
-    "minutes_left",
-    "forecast_basis",
-    "compactions",
-    "checkpoint_ms",
-    "checkpoint_trigger",
-    "checkpoint_path",
-    "session_id",
-    "model",
+    *("status", "recommended_action", "used_tokens", "edge_tokens", "used_ratio", "room_tokens"),
+    *("estimated", "zone", "alert", "velocity_tokens_per_op", "ops_left", "minutes_left"),
+    *("forecast_basis", "compactions", "checkpoint_ms", "checkpoint_trigger", "checkpoint_path"),
+    *("session_id", "model"),
 )
 
 
