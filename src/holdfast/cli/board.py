@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.options import AS_JSON
+from holdfast.cli.options import AS_JSON, flag
 from holdfast.cli.terminal import print_json, say
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import messages
@@ -29,7 +29,7 @@ MOST_PATH_CHARS, MOST_READ, MOST_LISTED = 4_096, 100, 20
 CARRIED = "each agent it is for gets it from a hook, within a minute while it works"
 
 
-ALL_PROJECTS = click.option("--everywhere", is_flag=True, help="In every project.")
+ALL_PROJECTS = flag("--everywhere", help="In every project.")
 
 
 @click.group()
@@ -58,7 +58,7 @@ def list_(everywhere: bool, as_json: bool) -> None:
         states = store.read(lambda c: messages.states(c, now, where))
         total = store.read(lambda c: messages.list_page(c, 1, 0).total)
     if as_json:
-        rows = [{**plain(row), "state": messages.state_of(row, now)} for row in page.rows]
+        rows = [{**_plain(row), "state": messages.state_of(row, now)} for row in page.rows]
         return print_json({"messages": rows, "total": page.total, "states": states})
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
@@ -78,62 +78,44 @@ def list_(everywhere: bool, as_json: bool) -> None:
 @click.argument("words")
 @click.option("--from", "from_agent", default="user", show_default=True, help="Who sends it.")
 @click.option("--to", "to_agent", help="One agent, by id (default: all agents).")
-@click.option("--team", is_flag=True, help="Over the team server, to agents on any machine.")
+@flag("--team", help="Over the team server, to agents on any machine.")
 @ALL_PROJECTS
 @AS_JSON
-def post(
-    topic: str,
-    words: str,
-    from_agent: str,
-    to_agent: str | None,
-    team: bool,
-    everywhere: bool,
-    as_json: bool,
-) -> None:
+def post(topic: str, words: str, from_agent: str, to_agent: str | None, **how: bool) -> None:
     """Send WORDS about TOPIC to one agent, or to all agents of a project.
 
     TOPIC is task.created, task.completed, task.failed, context.request, context.response,
     alert.blocking, agent.heartbeat, agent.started, agent.completed, workflow.progress,
     checkpoint_trigger, or one that the setting `topics` adds."""
     messages.check_topic(topic)
+    everywhere, team = how["everywhere"], how["team"]
     where, now = _project_id(everywhere), row_times.now_ms()
     listeners: list[Listener] = []
     if to_agent is not None:
         to_agent = clean_text.check_agent(to_agent, "--to")
         if not team:
             to_agent, listeners = resolve_address(now, to_agent)
-    row = messages.draft(
-        clean_text.check_agent(from_agent, "--from"),
-        topic,
-        redact(clean_text.check_text(words, "WORDS")),
-        now,
-        to_agent=to_agent,
-        project_id=where,
-    )
+    sender = clean_text.check_agent(from_agent, "--from")
+    text = redact(clean_text.check_text(words, "WORDS"))
+    row = messages.draft(sender, topic, text, now, to_agent=to_agent, project_id=where)
     place = None if everywhere else _path()
     if team:
         row, delivery = {**row, "id": message_client.post(server(), row, place)}, CARRIED
     else:
-        delivery = _posted(row, listeners, place)
-    if as_json:
-        return print_json(plain(row) | {"heard": delivery})
+        with closing(Store.open()) as store:
+            if place is not None:
+                store.write(lambda c: projects.meet(c, place, now))
+            on_board.post(store, row)
+            delivery = on_board.delivery_words(row, listeners)
+    if how["as_json"]:
+        return print_json(_plain(row) | {"heard": delivery})
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
-    say(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}")
-    say(f"  {delivery}")
-
-
-def _posted(row: Row, listeners: list[Listener], place: str | None) -> str:
-    """Post to the board of this machine, and return who will read it."""
-    with closing(Store.open()) as store:
-        if place is not None:
-            store.write(lambda c: projects.meet(c, place, row["created_ms"]))
-        on_board.post(store, row)
-        return on_board.delivery_words(row, listeners)
+    say(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}\n  {delivery}")
 
 
 @board.command()
 @click.argument("agent")
-@click.option("--peek", is_flag=True, help="Do not mark them as read.")
+@flag("--peek", help="Do not mark them as read.")
 @AS_JSON
 def read(agent: str, peek: bool, as_json: bool) -> None:
     """Print what AGENT has not read yet, and mark it as read."""
@@ -146,7 +128,7 @@ def read(agent: str, peek: bool, as_json: bool) -> None:
             delivery = store.write(lambda c: messages.mark(c, ask, looked))
     unread = [row for row in delivery.rows if not row["already_read"]]
     if as_json:
-        rows = [plain(row) for row in unread]
+        rows = [_plain(row) for row in unread]
         return print_json({"messages": rows, "unread_remaining": delivery.unread_remaining})
     for row in unread:
         say(_line(row))
@@ -154,11 +136,9 @@ def read(agent: str, peek: bool, as_json: bool) -> None:
         say(f"nothing unread for {shown(agent)}", err=True)
 
 
-def plain(row: Row) -> dict[str, Any]:
-    times = {
-        name.replace("_ms", "_at"): row_times.to_iso(row[name])
-        for name in ("created_ms", "expires_ms")
-    }
+def _plain(row: Row) -> dict[str, Any]:
+    names = ("created_ms", "expires_ms")
+    times = {name.replace("_ms", "_at"): row_times.to_iso(row[name]) for name in names}
     return {name: value for name, value in row.items() if not name.endswith("_ms")} | times
 
 
@@ -174,7 +154,6 @@ def _line(row: Row) -> str:
 
 
 def _at(ms: int) -> str:
-    """Format a time to the second, with its zone."""
     return f"{str(row_times.to_iso(ms))[:19]}Z"
 
 

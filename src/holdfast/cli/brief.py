@@ -12,7 +12,7 @@ from holdfast.brief.compose import Brief
 from holdfast.brief.item import hook_tokens
 from holdfast.brief.roles import ROLES
 from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
-from holdfast.cli.options import AS_JSON, of_session
+from holdfast.cli.options import AS_JSON, flag, of_session
 from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose, newest_compacted
 from holdfast.cli.terminal import draw_table, paint, print_json, say, working
 from holdfast.client.agents import session_of
@@ -38,17 +38,9 @@ PASSAGE_CHARS = 240
 
 @click.command()
 @of_session
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(1),
-    help="Size of the brief (default: the setting brief_tokens).",
-)
-@click.option(
-    "--role",
-    type=click.Choice(ROLES),
-    help="For a reader in this role (default: by the agent's type).",
-)
-@click.option("--explain", is_flag=True, help="Show why each line is there, and its source.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Size (default: as after a compaction).")
+@click.option("--role", type=click.Choice(ROLES), help="For this role (default: the agent's own).")
+@flag("--explain", help="Show why each line is there, and its source.")
 @AS_JSON
 def brief(
     session: str, max_tokens: int | None, role: str | None, explain: bool, as_json: bool
@@ -67,9 +59,14 @@ def brief(
     with working("reading"):
         composed = _compose(chosen, max_tokens, role or "")
     if as_json:
-        print_json(_plain(composed))
+        lines = [
+            {"line": line.text, "reason": line.reason, "op": line.source.op, "at": line.source.at}
+            for line in composed.lines
+            if line.reason
+        ]
+        print_json({"brief": composed.text, "role": composed.role, "lines": lines})
     elif explain:
-        say(explain_lines(composed))
+        say(_explain_lines(composed))
     elif composed.lines:
         say(composed.text)
     else:
@@ -92,16 +89,7 @@ def _compose(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
     )
 
 
-def _plain(composed: Brief) -> dict[str, object]:
-    lines = [
-        {"line": line.text, "reason": line.reason, "op": line.source.op, "at": line.source.at}
-        for line in composed.lines
-        if line.reason
-    ]
-    return {"brief": composed.text, "role": composed.role, "lines": lines}
-
-
-def explain_lines(composed: Brief) -> str:
+def _explain_lines(composed: Brief) -> str:
     """Return each line with its reason below it, and its place in the transcript if it has one."""
     rows = [f"role: {composed.role}"]
     for line in composed.lines:
@@ -115,8 +103,8 @@ def explain_lines(composed: Brief) -> str:
 
 @click.command()
 @of_session
-@click.option("--all", "show_all", is_flag=True, help="Show what was found, too.")
-@click.option("--history", is_flag=True, help="Show the last compactions of all sessions instead.")
+@flag("--all", "show_all", help="Show what was found, too.")
+@flag("--history", help="Show the last compactions of all sessions instead.")
 @AS_JSON
 def lost(session: str, show_all: bool, history: bool, as_json: bool) -> None:
     """Show how much the last compaction's summary holds.
@@ -157,26 +145,19 @@ def _show_history(as_json: bool) -> None:
         figures = past.update(lambda now: tell("reading past sessions", *past.progress(now)))
     compactions = past.last_compactions(figures)
     if as_json:
-        return print_json(
-            [
-                {"session_id": of.session_id, "title": of.title, **asdict(counts)}
-                for of, counts in compactions
-            ]
-        )
+        plain = [
+            {"session_id": session.session_id, "title": session.title, **asdict(counts)}
+            for session, counts in compactions
+        ]
+        return print_json(plain)
     if not compactions:
-        say("No session on this machine has been compacted, as far as Claude Code still has it.")
-        return
+        return say("No session on this machine has been compacted.")
     say(paint(past.in_words(compactions), "bold"))
-    rows = [
-        (
-            inert(of.session_id[:8]),
-            inert(counts.at[:10]),
-            str(counts.number),
-            f"{counts.not_found} of {counts.items}",
-            inert(of.title),
-        )
-        for of, counts in compactions
-    ]
+    rows = []
+    for session, counts in compactions:
+        share = f"{counts.not_found} of {counts.items}"
+        day, number = counts.at[:10], str(counts.number)
+        rows.append((session.session_id[:8], day, number, share, session.title))
     draw_table(("session", "day", "no", "not in it", "asked first"), rows)
     say("what one of them left out: holdfast lost ID", err=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.budget.ledger import InvalidShare
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON, USER
+from holdfast.cli.options import AS_JSON, USER, flag
 from holdfast.cli.sessions import NoSession, choose
 from holdfast.cli.terminal import draw_table, paint, print_json, say
 from holdfast.hub import row_times
@@ -26,10 +27,11 @@ from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.velocity import in_words
 
 SHOWN_ITEMS, SHOWN_CHARS = 8, 90
+PART = click.Choice(NAMES)
 
 
 @click.group(invoke_without_command=True)
-@click.option("--all", "everything", is_flag=True, help="Show every item.")
+@flag("--all", "everything", help="Show every item.")
 @click.option("--session", default="", metavar="ID", help="Another session: its id, or its file.")
 @AS_JSON
 @click.pass_context
@@ -50,72 +52,67 @@ def budget(context: click.Context, everything: bool, session: str, as_json: bool
     with sessions.working_folder(chosen) as folder:
         status = window_budget.status(chosen.state, folder, row_times.now_ms())
     if as_json:
-        plain = asdict(status) | {"pins": [row.plain() for row in status.pins]}
-        return print_json(plain)
+        return print_json(asdict(status) | {"pins": [row.plain() for row in status.pins]})
     _show(status, 10_000 if everything else SHOWN_ITEMS)
 
 
 @budget.command()
 @click.argument("item_id", metavar="ID")
-@click.option("--undo", is_flag=True, help="Take it into the brief again.")
+@flag("--undo", help="Take it into the brief again.")
 def evict(item_id: str, undo: bool) -> None:
     """Leave an item out of this session's briefs. An item that changes comes back."""
     chosen = choose()
     session_id = chosen.state.session_id
-    repair("session", "", session_id)
+    _repair("session", "", session_id)
     if undo:
         ledger.readmit(item_id, session_id=session_id)
-        say_changed(f"{item_id} may be in the brief again", f"budget evict {item_id}")
-        return
+        return _say_changed(f"{item_id} may be in the brief again", f"budget evict {item_id}")
     entry = window_budget.evict(item_id, chosen.state, chosen.folder)
     words = f"left out {entry.id}: {short(shown(entry.text), SHOWN_CHARS)}"
-    say_changed(words, f"budget evict --undo {entry.id}")
+    _say_changed(words, f"budget evict --undo {entry.id}")
 
 
 @budget.command()
-@click.argument("compartment", type=click.Choice(NAMES), metavar="COMPARTMENT")
+@click.argument("compartment", type=PART, metavar="COMPARTMENT")
 @click.argument("share", metavar="SHARE")
 @USER
 def allot(compartment: str, share: str, is_user: bool) -> None:
     """Give a compartment a share of the brief. SHARE is 0.4, 40%, or `role` for the usual share;
     COMPARTMENT is active_task, project_background, operator_preferences, safety_constraints or
     ambient_knowledge."""
-    scope, project = "user" if is_user else "project", project_path()
-    repair(scope, project)
+    scope, project = "user" if is_user else "project", _project_path()
+    _repair(scope, project)
     before = ledger.load(ledger.path_of(scope, project)).shares.get(compartment)
     kept = ledger.allot(compartment, _share(share), scope=scope, project=project)
     shares = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     former = "role" if before is None else f"{before:g}"
     undo = f"budget allot {compartment} {former}{' --user' if is_user else ''}"
-    say_changed(f"shares set for the {scope}: {shares}", undo)
+    _say_changed(f"shares set for the {scope}: {shares}", undo)
 
 
-def repair(scope: str, project: str, session_id: str = "") -> None:
+def _repair(scope: str, project: str, session_id: str = "") -> None:
     """Set a damaged file of pins and shares aside, and say so."""
     if aside := ledger.repair(ledger.path_of(scope, project, session_id)):
         say(f"the {scope}'s file was damaged; it is saved as {shown(aside)}", err=True)
 
 
-def say_changed(words: str, undo: str) -> None:
-    """Print what was changed, with the command that undoes it."""
+def _say_changed(words: str, undo: str) -> None:
     say(f"{words}\n  undo: holdfast {undo}")
 
 
 def _share(given: str) -> float | None:
-    if given == "role":
-        return None
     try:
-        return float(given[:-1]) / 100 if given.endswith("%") else float(given)
+        number = float(given.removesuffix("%")) if given != "role" else None
     except ValueError:
         raise InvalidShare(f"{shown(given)!r} is not a share") from None
+    return number / 100 if number and given.endswith("%") else number
 
 
-def project_path() -> str:
+def _project_path() -> str:
     """Return the project of the session at work here, else this folder."""
-    try:
+    with suppress(NoSession):
         return sessions.at_work().state.project or str(Path.cwd())
-    except NoSession:
-        return str(Path.cwd())
+    return str(Path.cwd())
 
 
 IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as well as the user
@@ -126,12 +123,7 @@ IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as wel
 @USER
 @click.option("--session", default="", metavar="ID", help="For one session; `now` is this one.")
 @click.option(
-    "--compartment",
-    metavar="NAME",
-    type=click.Choice(NAMES),
-    default=PREFERENCES,
-    show_default=True,
-    help="Which part of the brief it belongs to; `holdfast budget` lists them.",
+    "--compartment", type=PART, metavar="NAME", default=PREFERENCES, help="Its part of the brief."
 )
 @click.option("--remove", "pin_id", default="", metavar="ID", help="Take a pin back.")
 @AS_JSON
@@ -150,17 +142,22 @@ def pin(
     named = "" if session == "now" else session
     session_id = choose(named).state.session_id if session else ""
     if pin_id:
-        _unpin(pin_id, session_id)
-    elif rule is not None:
+        return _unpin(pin_id, session_id)
+    if rule is not None:
         scope = "session" if session else "user" if is_user else "project"
-        _pin(rule, scope, session_id, compartment)
-    else:
-        _list(ledger.read(project_path(), session_id).pins, as_json)
+        return _pin(rule, scope, session_id, compartment)
+    pins = ledger.read(_project_path(), session_id).pins
+    if as_json:
+        return print_json([row.plain() for row in pins])
+    for row in pins:
+        say(f"{row.id}  {shown(row.text)} ({row.scope}, {row.author})")
+    if not pins:
+        say("Nothing is pinned. Add a rule: holdfast pin 'Never touch data/raw.'", err=True)
 
 
 def _pin(rule: str, scope: str, session_id: str, compartment: str) -> None:
-    project = project_path()
-    repair(scope, project, session_id)
+    project = _project_path()
+    _repair(scope, project, session_id)
     before = ledger.read(project, session_id).pins
     pinned = ledger.pin(
         rule,
@@ -174,28 +171,19 @@ def _pin(rule: str, scope: str, session_id: str, compartment: str) -> None:
     again = any(pinned.plain() == old.plain() | {"created_ms": pinned.created_ms} for old in before)
     words = f"{'already pinned' if again else 'pinned'} {pinned.id} ({scope}, {compartment})"
     undo = f"pin --remove {pinned.id}{_session(session_id)}"
-    say_changed(words, undo)
+    _say_changed(words, undo)
 
 
 def _unpin(pin_id: str, session_id: str) -> None:
-    gone = ledger.unpin(pin_id, project=project_path(), session_id=session_id)
+    gone = ledger.unpin(pin_id, project=_project_path(), session_id=session_id)
     where = {"user": " --user", "session": _session(session_id)}.get(gone.scope, "")
     undo = f"pin {shlex.quote(gone.text)} --compartment {gone.compartment}{where}"
     words = f"unpinned {gone.id} ({gone.scope}): {shown(gone.text)}"
-    say_changed(words, undo)
+    _say_changed(words, undo)
 
 
 def _session(session_id: str) -> str:
     return f" --session {shlex.quote(session_id)}" if session_id else ""
-
-
-def _list(pins: tuple[ledger.Pin, ...], as_json: bool) -> None:
-    if as_json:
-        return print_json([row.plain() for row in pins])
-    for row in pins:
-        say(f"{row.id}  {shown(row.text)} ({row.scope}, {row.author})")
-    if not pins:
-        say("Nothing is pinned. Add a rule: holdfast pin 'Never touch data/raw.'", err=True)
 
 
 def _show(status: BudgetStatus, most: int) -> None:
@@ -203,10 +191,9 @@ def _show(status: BudgetStatus, most: int) -> None:
     if status.model_tokens:
         spent += f", about {status.model_tokens:,} as the model counts"
     say(f"{paint('brief', 'bold')}   {spent} (role: {status.role})", hang=8)
-    left = in_words(status.ops_left)
+    left = in_words(status.ops_left) or status.forecast_basis
     used = f"{estimate_mark(status.estimated)}{status.used_ratio:.1%} of the compaction limit used"
-    forecast = f"{left} left" if left else shown(f"steps left: {status.forecast_basis}")
-    say(f"{paint('window', 'bold')}  {used}; {forecast}", hang=8)
+    say(f"{paint('window', 'bold')}  {used}; left: {shown(left)}", hang=8)
     rows = [
         (part.name, f"{part.share:.0%}", f"{part.share_tokens:,}", f"{part.spent_tokens:,}")
         for part in status.parts

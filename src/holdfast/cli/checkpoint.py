@@ -14,7 +14,7 @@ from holdfast.checkpoint import checkpoint_file, find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON, of_session
+from holdfast.cli.options import AS_JSON, FOLDER, in_project, of_session
 from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.files.folders import INSIDE
 from holdfast.session import take_checkpoint
@@ -29,12 +29,7 @@ from holdfast.wire.errors import HoldfastError
 
 @click.command()
 @of_session
-@click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Save it in this folder's project.",
-)
+@in_project(type=FOLDER, help="Save it in this folder's project.")
 @click.option("--what", multiple=True, help="Add a line of the model: what was done.")
 @click.option("--why", multiple=True, help="Add why.")
 @click.option("--decided", multiple=True, help="Add what was decided.")
@@ -51,7 +46,7 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
       holdfast checkpoint            this project's session
       holdfast checkpoint 752b636e   another one, by the start of its id
     """
-    chosen = sessions.choose_to_save(session, anywhere=project is not None)
+    chosen = sessions.choose(session, only_here=project is None)
     now_ms = int(time.time() * 1000)
     with (
         working("saving"),
@@ -65,8 +60,7 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
         kept = take_checkpoint.save(state, folder, "manual", now_ms, given=given)
         state.project = own
     if as_json:
-        names = ("id", "path", "content_hash", "reused")
-        values = {name: getattr(kept, name) for name in names}
+        values = {name: getattr(kept, name) for name in ("id", "path", "content_hash", "reused")}
         return print_json({**values, "why_elsewhere": kept.why_elsewhere or None})
     say(kept.path)
     if not session:
@@ -76,18 +70,16 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
         say(f"note: {shown(note)}", err=True)
     how = "verified by reading it back"
     how = how if kept.document.is_complete else "NOT VERIFIED: the transcript was not read"
-    again = "the same state was saved already" if kept.reused else how
+    how = "the same state was saved already" if kept.reused else how
     whose = f"session {shown(chosen.state.session_id[:8])}"
-    say(f"{whose}, {again}; `holdfast resume {kept.id}` shows it", err=True)
+    say(f"{whose}, {how}; `holdfast resume {kept.id}` shows it", err=True)
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:
     """Fill in the state of a window that no hook has recorded, from its transcript."""
-    state.session_id = state.session_id or chosen.session_id
-    state.agent_id = state.agent_id or chosen.agent_id
     state.transcript = chosen.transcript
-    state.cwd = state.cwd or chosen.cwd
-    state.project = state.project or chosen.project
+    for name in ("session_id", "agent_id", "cwd", "project"):
+        setattr(state, name, getattr(state, name) or getattr(chosen, name))
 
 
 class NoSuchFile(HoldfastError):
@@ -104,10 +96,8 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     FILE may also be the id of one. Without FILE, all known checkpoints are checked. Ends with 1 if
     one was changed.
     """
-    if file is None:
-        reports = checks.verify_projects([str(Path.cwd())])
-    else:
-        reports = [_of_file(_path_of(file))]
+    here = [str(Path.cwd())]
+    reports = [_verify_named(file)] if file else checks.verify_projects(here)
     good = all(report.ok for report in reports)
     if as_json:
         print_json({"ok": good, "checkpoints": [_plain_report(report) for report in reports]})
@@ -116,30 +106,21 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     ctx.exit(0 if good else 1)
 
 
-def _path_of(named: str) -> str:
-    """The file; for the id of a checkpoint, the newest file that has it."""
-    path = find.full_path(named)
-    same = [entry.path for entry in index.load_or_empty() if entry.id == named]
-    return same[-1] if same and not os.path.lexists(path) else path
-
-
-def _of_file(path: str) -> checks.VerifyReport:
-    """Verify one file. A missing file that we saved is damage; any other missing file is a wrong
-    name."""
-    entries = index.load_or_empty()
+def _verify_named(named: str) -> checks.VerifyReport:
+    """Verify a file; for the id of a checkpoint, the newest file that has it. A missing file that
+    we saved is damage; any other missing file is a wrong name."""
+    path, entries = find.full_path(named), index.load_or_empty()
+    same = [entry.path for entry in entries if entry.id == named]
+    path = same[-1] if same and not os.path.lexists(path) else path
     is_known = path in {entry.path for entry in entries}
     if not os.path.lexists(path) and not is_known:
         raise NoSuchFile(f"{shown(path)} is not there")
     report = checks.verify(path, entries)
-    if not (report.ok or is_known or _may_be_checkpoint(path)):
+    # One that is not in the index may be damaged: it is where they are, or begins as they do.
+    may_be = f"/{INSIDE}/" in path or places.read_small(path, 4) == b"---\n"
+    if not (report.ok or is_known or may_be):
         raise NoSuchFile(f"{shown(path)} is no checkpoint of Holdfast")
     return report
-
-
-def _may_be_checkpoint(path: str) -> bool:
-    """Whether a file that is not in the index may be a damaged checkpoint: it is where checkpoints
-    are, or it begins as they do."""
-    return f"/{INSIDE}/" in path or places.read_small(path, 4) == b"---\n"
 
 
 def _plain_report(report: checks.VerifyReport) -> dict[str, object]:
@@ -179,11 +160,14 @@ def diff(older: str | None, newer: str | None, as_json: bool) -> None:
         before, after = (find.find_by_name(name, where) for name in (older, newer or find.LATEST))
     if newer is None and before.path == after.path:
         raise click.UsageError(f"{before.id} is the newest checkpoint: name an older one")
-    changes = find.compare(
-        *(checkpoint_file.read(entry.path).document for entry in (before, after))
-    )
+    documents = (checkpoint_file.read(entry.path).document for entry in (before, after))
+    changes = find.compare(*documents)
     if as_json:
-        return print_json(_plain_changes(before, after, changes))
+        sections = {one.heading: {"added": one.added, "removed": one.removed} for one in changes}
+        ends = {"older": before, "newer": after}
+        paths = {name: entry.path for name, entry in ends.items()}
+        names = {f"{name}_session_id": entry.session_id for name, entry in ends.items()}
+        return print_json({**paths, **names, "sections": sections})
     say(f"sessions {shown(_window(before))} → {shown(_window(after))}", err=True)
     say(f"{before.id} → {after.id}")
     for change in changes:
@@ -197,17 +181,3 @@ def diff(older: str | None, newer: str | None, as_json: bool) -> None:
 
 def _window(entry: CheckpointEntry) -> str:
     return f"{entry.session_id}, agent {entry.agent_id}" if entry.agent_id else entry.session_id
-
-
-def _plain_changes(
-    before: CheckpointEntry, after: CheckpointEntry, changes: list[find.SectionChange]
-) -> dict[str, object]:
-    return {
-        "older": before.path,
-        "newer": after.path,
-        "older_session_id": before.session_id,
-        "newer_session_id": after.session_id,
-        "sections": {
-            change.heading: {"added": change.added, "removed": change.removed} for change in changes
-        },
-    }

@@ -10,13 +10,10 @@ import click
 from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.cli.transcripts import in_words as transcripts_in_words
-from holdfast.setup.doctor.checks import examine
+from holdfast.setup.doctor import examine
 from holdfast.text.numbers import short
 
 SHOWN_CHARS = 90
-ERRORS_BEFORE = (
-    "The errors above were logged in the last two days: `holdfast log` shows what came before them."
-)
 TEXT_COLUMN = 37  # right of mark, name and time
 
 
@@ -32,10 +29,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     with working("running each hook"):
         report = examine(Path.cwd())
     report["ok"] = not report["troubles"]
-    if as_json:
-        print_json(report)
-    else:
-        _show(report)
+    print_json(report) if as_json else _show(report)
     context.exit(0 if report["ok"] else 1)
 
 
@@ -67,7 +61,8 @@ def _show(report: dict[str, Any]) -> None:
     for trouble in report["troubles"]:
         say(f"{paint('trouble:', 'red', err=True)} {trouble}", err=True)
     if report["ok"] and report["recent_errors"]:
-        say(f"{paint('All checks passed.', 'green')} {ERRORS_BEFORE}")
+        words = "The errors above were logged in the last two days; `holdfast log` shows more."
+        say(f"{paint('All checks passed.', 'green')} {words}")
     elif report["ok"]:
         say(paint("All is well.", "green"))
     else:
@@ -87,30 +82,18 @@ def _limit(limit: dict[str, Any]) -> str:
 
 
 def _in_words(tally: dict[str, int]) -> str:
-    """Describe a tally of lines: all, understood, not needed, then those that were not understood,
-    if any."""
-    odd = {
-        "unknown": "of an unknown kind",
-        "torn": "torn",
-        "oversized": "too long to be read",
-        "misfit": "not as expected",
-    }
-    counts = [f"{tally[name]:,} {words}" for name, words in odd.items() if tally[name]]
-    known = f"{tally['lines']:,} lines, {tally['understood']:,} understood, "
-    return ", ".join([known + f"{tally['left_alone']:,} not needed", *counts])
+    """Describe a tally of lines; those that were not understood are named only if there are any."""
+    always = {"lines": "lines", "understood": "understood", "left_alone": "not needed"}
+    odd = {name: name for name in ("unknown", "torn", "oversized", "misfit") if tally[name]}
+    return ", ".join(f"{tally[name]:,} {words}" for name, words in (always | odd).items())
 
 
 def _reached(hook: dict[str, Any]) -> str:
-    """Say what reached the model or the user. The reason for a failure is printed below, with what
-    to do."""
-    parts = []
-    if hook["reached_model"]:
-        parts.append(f"to the model: {_start(hook['reached_model'])}")
-    if hook["reached_user"]:
-        parts.append(f"to the user: {_start(hook['reached_user'])}")
+    """Say what reached the model or the user. The reason for a failure is printed below."""
+    whom = {"to the model": hook["reached_model"], "to the user": hook["reached_user"]}
+    parts = (
+        f"{reader}: {short(' '.join(text.split()), SHOWN_CHARS)}"  # --json has all of it
+        for reader, text in whom.items()
+        if text
+    )
     return "; ".join(parts) or ("silent, as it should be" if hook["ok"] else "see below")
-
-
-def _start(text: str) -> str:
-    """Return the start of a text, enough to recognise it; --json has all of it."""
-    return short(" ".join(text.split()), SHOWN_CHARS)

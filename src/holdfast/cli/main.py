@@ -1,8 +1,7 @@
 """The `holdfast` command: a table of commands, `help`, and what happens to errors, signals and
 pipes.
 
-A command's module is imported when it is called. Its help is its docstring; only the first screen,
-which imports none, has the sentences of the everyday commands here.
+A command's module is imported when it is called or listed. Its help is its docstring.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import re
 import shutil
 import sys
 import threading  # click has loaded it already
+from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
@@ -25,26 +25,16 @@ from click.shell_completion import shell_complete
 
 import holdfast
 from holdfast.cli.options import prepare
-from holdfast.cli.terminal import columns, console, paint, safe_streams, say, wrap
+from holdfast.cli.terminal import columns, lines_of, paint, safe_streams, say, wrap
 from holdfast.settings import use_secret_patterns
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-EVERYDAY = {
-    "status": "Show how full the window is and how many steps are left.",
-    "lost": "Show how much the last compaction's summary holds.",
-    "brief": "Show what would be restored if Claude Code compacted now.",
-    "search": "Find what was said, decided or saved in earlier sessions.",
-    "replay": "Show what Holdfast would have done in a past session.",
-    "checkpoint": "Save a session now.",
-    "resume": "List checkpoints, or show one to continue from.",
-    "pin": "Pin a rule: it stands in every brief.",
-    "ui": "Open the dashboard: every session, and what each compaction cost.",
-    "install": "Connect Holdfast to Claude Code.",
-    "uninstall": "Disconnect Holdfast from Claude Code.",
-    "doctor": "Run every installed hook once and report what works.",
-}
+EVERYDAY = (
+    *("status", "lost", "brief", "search", "replay", "checkpoint"),
+    *("resume", "pin", "ui", "install", "uninstall", "doctor"),
+)
 GROUPS = {
     "sessions": ("watch", "log", "diff", "verify"),
     "context": ("compress", "segments", "memory", "budget", "transcripts"),
@@ -60,23 +50,19 @@ ABOUT_GROUPS = {
     "setup": "settings, and what Claude Code starts by itself",
 }
 OTHERS = ("help", "statusline", "expand", "roll")  # work, and are not listed
-MODULES = {
-    "compress": "segments",
-    "diff": "checkpoint",
-    "expand": "search",
-    "help": "main",
-    "lost": "brief",
-    "mcp": "serve",
-    "pin": "budget",
-    "rebuild": "db",
-    "roll": "segments",
-    "statusline": "serve",
-    "ui": "serve",
-    "uninstall": "install",
-    "verify": "checkpoint",
-    "watch": "status",
+MODULES = {  # of the commands that have no module of their own
+    "brief": ("lost",),
+    "budget": ("pin",),
+    "checkpoint": ("diff", "verify"),
+    "db": ("rebuild",),
+    "install": ("uninstall",),
+    "main": ("help",),
+    "search": ("expand",),
+    "segments": ("compress", "roll"),
+    "serve": ("mcp", "statusline", "ui"),
+    "status": ("watch",),
 }
-FUNCTIONS = {"roll": "compress"}
+MODULE_OF = {name: module for module, names in MODULES.items() for name in names}
 NAMES = tuple(dict.fromkeys((*EVERYDAY, *chain(*GROUPS.values()), *OTHERS)))
 COMPLETION_VARIABLE = "_HOLDFAST_COMPLETE"
 
@@ -98,8 +84,12 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in NAMES:
             return None
-        module = importlib.import_module(f"holdfast.cli.{MODULES.get(cmd_name, cmd_name)}")
-        return prepare(getattr(module, FUNCTIONS.get(cmd_name, cmd_name)))
+        module = importlib.import_module(f"holdfast.cli.{MODULE_OF.get(cmd_name, cmd_name)}")
+        return prepare(getattr(module, "compress" if cmd_name == "roll" else cmd_name))
+
+    def sentences(self, ctx: click.Context, names: Sequence[str]) -> list[tuple[str, str]]:
+        commands = ((name, self.get_command(ctx, name)) for name in names)
+        return [(name, known.get_short_help_str(200)) for name, known in commands if known]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -111,9 +101,8 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the everyday commands and the names of the groups."""
         with formatter.section("Every day"):
-            formatter.write_dl(list(EVERYDAY.items()))
+            formatter.write_dl(self.sentences(ctx, EVERYDAY))
         with formatter.section("More commands, listed by `holdfast help GROUP`"):
             formatter.write_dl(list(ABOUT_GROUPS.items()))
         formatter.write_paragraph()
@@ -154,7 +143,11 @@ def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
     page = words[0].removesuffix(".md") if len(words) == 1 else ""
     texts = []
     if page in GROUPS:
-        texts.append(_list_group(above, page))
+        assert isinstance(above.command, Commands)
+        formatter = click.HelpFormatter(max_width=80)
+        with formatter.section(page.capitalize()):
+            formatter.write_dl(above.command.sentences(above, GROUPS[page]))
+        texts.append(formatter.getvalue())
     elif not words or words[0] in NAMES or page not in page_names():
         texts.append(_command_help(above, words))
     if page in page_names():
@@ -164,17 +157,6 @@ def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
     text = "\n\n".join(text.rstrip() for text in texts)
     is_long = sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines
     (click.echo_via_pager if is_long else click.echo)(text)
-
-
-def _list_group(above: click.Context, group: str) -> str:
-    formatter = click.HelpFormatter(max_width=80)
-    assert isinstance(above.command, Commands)
-    commands = {name: above.command.get_command(above, name) for name in GROUPS[group]}
-    with formatter.section(group.capitalize()):
-        formatter.write_dl(
-            [(name, known.get_short_help_str(200)) for name, known in commands.items() if known]
-        )
-    return formatter.getvalue()
 
 
 def _command_help(above: click.Context, words: tuple[str, ...]) -> str:
@@ -214,11 +196,8 @@ def _draw_page(markdown: str) -> str:
         return markdown
     from rich.markdown import Markdown
 
-    wide = console(columns() or None)
-    with wide.capture() as drawn:
-        # No hyperlinks: they are escape sequences, which our streams replace.
-        wide.print(Markdown(markdown, hyperlinks=False, code_theme="ansi_dark"))
-    return drawn.get()
+    # No hyperlinks: they are escape sequences, which our streams replace.
+    return "\n".join(lines_of([Markdown(markdown, hyperlinks=False, code_theme="ansi_dark")]))
 
 
 def main() -> None:

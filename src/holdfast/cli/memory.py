@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 
 import click
@@ -77,14 +77,9 @@ def add(
     summary = summary or text.strip().partition("\n")[0][:300]
     if not summary:
         raise Unfit(f"a topic needs a text, for example: {EXAMPLE}")
-    done = topic_store.change(
-        _project(),
-        old.name if old else name,
-        summary,
-        kind or given.type or (old.type if old else "") or "project",
-        text,
-        row_times.now_ms(),
-    )
+    kind = kind or given.type or (old.type if old else "") or "project"
+    name = old.name if old else name
+    done = topic_store.change(_project(), name, summary, kind, text, row_times.now_ms())
     file = shown(done.topic.file)
     undo = f"add {file} --from {done.before}" if old else f"retire {file}"
     _say(done, f"holdfast memory {undo}")
@@ -99,11 +94,10 @@ def retire(name: str) -> None:
 
 
 def _find_ours(name: str) -> MemoryTopic | None:
-    try:
+    with suppress(NoSuchTopic, topic_store.Ambiguous):
         topic = topic_store.find(topic_store.topics(_project()), name)
-    except (NoSuchTopic, topic_store.Ambiguous):
-        return None
-    return topic if topic.is_ours else None
+        return topic if topic.is_ours else None
+    return None
 
 
 def _read_topic(source: Path) -> MemoryTopic:
@@ -136,25 +130,22 @@ def _project() -> str:
 def rules() -> None:
     """List instruction files and the marked rules in them. It also shows which of them are loaded
     again after a compaction."""
-    project, environ = _project(), os.environ
-    outcomes = {
-        "comes back": instructions.find_loaded_at_start(project, environ),
-        "its marked rules are pinned once it was loaded": chain(
-            instructions.find_scoped_rules(project, environ),
-            instructions.find_below(project, environ),
-        ),
-        "its marked rules are pinned": instructions.find_unloaded(project, environ),
-    }
-    excludes = instructions.read_excludes(project, environ)
-    count = 0
-    for outcome, files in outcomes.items():
-        for file in files:
-            count += 1
-            after = "excluded" if instructions.is_excluded(file.path, excludes) else outcome
-            when = f", loaded by {file.when}" if file.when else ""
-            by = f", imported by {file.by}" if file.by else ""
-            say(shown(f"{file.path} [{file.kind}{by}{when}]: {after}"))
-            for rule in instructions.find_marked(file):
-                say(f"  {rule.line}: {short(shown(rule.text), MOST_CHARS)}")
-    if not count:
+    where = _project(), os.environ
+    loaded_later = "its marked rules are pinned once it was loaded"
+    outcomes = (
+        (instructions.find_loaded_at_start, "comes back"),
+        (instructions.find_scoped_rules, loaded_later),
+        (instructions.find_below, loaded_later),
+        (instructions.find_unloaded, "its marked rules are pinned"),
+    )
+    files = [(file, outcome) for find_files, outcome in outcomes for file in find_files(*where)]
+    excludes = instructions.read_excludes(*where)
+    for file, outcome in files:
+        after = "excluded" if instructions.is_excluded(file.path, excludes) else outcome
+        when = f", loaded by {file.when}" if file.when else ""
+        by = f", imported by {file.by}" if file.by else ""
+        say(shown(f"{file.path} [{file.kind}{by}{when}]: {after}"))
+        for rule in instructions.find_marked(file):
+            say(f"  {rule.line}: {short(shown(rule.text), MOST_CHARS)}")
+    if not files:
         say("No instruction file applies here. Claude Code reads rules from CLAUDE.md.", err=True)

@@ -7,7 +7,7 @@ printed; they are refused here if they are not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,16 @@ import click
 from holdfast.wire.log import is_utf8
 
 Function = Callable[..., Any]
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(path_type=Path)
 
-
-PROJECT = click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
-EVERYWHERE = click.option("--all", "everywhere", is_flag=True, help="List those of every project.")
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-DATABASE = click.option(
-    "--database", default="", metavar="URL", help="sqlite:///… or postgresql://…"
-)
-USER = click.option("--user", "is_user", is_flag=True, help="For all your projects.")
+flag = partial(click.option, is_flag=True)
+in_project = partial(click.option, "--project", metavar="DIR")
+PROJECT = in_project(type=FOLDER, default=".", help="The project's folder (default: this folder).")
+EVERYWHERE = flag("--all", "everywhere", help="List those of every project.")
+AS_JSON = flag("--json", "as_json", help="Print JSON.")
+DATABASE = click.option("--database", default="", metavar="URL", help="sqlite:/// or postgresql://")
+USER = flag("--user", "is_user", help="For all your projects.")
 
 
 def of_session(command: Function) -> Function:
@@ -41,10 +37,10 @@ def of_session(command: Function) -> Function:
     @click.option("--demo", is_flag=True, help="Take the recorded session of Holdfast.")
     @wraps(command)
     def with_session(word: str, transcript: str | None, demo: bool, **given: Any) -> object:
-        words = [word, transcript or "", demo_session() if demo else ""]
-        if len(named := [name for name in words if name]) > 1:
+        named = [name for name in (word, transcript, demo and demo_session()) if name]
+        if len(named) > 1:
             raise click.UsageError("a session is named twice")
-        return command(session=named[0] if named else "", **given)
+        return command(session=next(iter(named), ""), **given)
 
     return with_session
 

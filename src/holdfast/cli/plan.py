@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import sessions, terminal
+from holdfast.cli.options import AS_JSON, FILE, PROJECT
 from holdfast.cli.sessions import NoSession
 from holdfast.cli.terminal import print_json, say, working
 from holdfast.client import compaction_limit
@@ -26,24 +27,16 @@ from holdfast.plan.estimate import GIVEN
 from holdfast.plan.load import MOST_BYTES, decode_plan
 from holdfast.plan.planner import SHARE, make_workflow
 from holdfast.plan.room import PlanRoom
-from holdfast.plan.task import LONGEST_TITLE, PlanTask, slug
-from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow, as_json, draw_mermaid
+from holdfast.plan.task import LONGEST_TITLE, slug
+from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow, draw_mermaid
+from holdfast.plan.workflow import as_json as plain
 from holdfast.redact import redact_each
 from holdfast.run import journal
 from holdfast.run.claude_process import PERMISSIONS
 from holdfast.run.journal import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.text.numbers import (
-    about,
-    counted,
-    listed,
-    named,
-    nothing_left,
-    short,
-    span,
-    step_of,
-)
+from holdfast.text.numbers import about, counted, listed, named, nothing_left, short, span, step_of
 from holdfast.wire.log import inert
 
 MOST_NOTES = 30
@@ -57,30 +50,22 @@ class TokenCount(click.ParamType[int]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        tokens = parse_tokens(str(value))
-        if not tokens:
-            self.fail(f"{value!r} is no number of tokens: 12000, 12k or 1m", param, ctx)
+        tokens = parse_tokens(str(value)) or 0
         if tokens < plan_room.LEAST_ROOM:
-            least = f"at least {plan_room.LEAST_ROOM:,} tokens, such as 90k"
-            self.fail(f"{value!r} is too small: {least}", param, ctx)
+            least = f"at least {plan_room.LEAST_ROOM:,} tokens, such as 90000, 90k or 1m"
+            self.fail(f"{value!r} is no room: {least}", param, ctx)
         return tokens
 
 
-A_ROOM = TokenCount()
+ROOM = click.option("--room", "room_tokens", type=TokenCount(), help="Tokens a batch may take.")
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_plain", is_flag=True, help="Print JSON.")
-@click.option("--room", "room_tokens", type=A_ROOM, help="Tokens that a batch may take.")
-@click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=".",
-    help="Where its files are (default: this folder).",
-)
-def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> None:
+@click.argument("file", type=FILE)
+@AS_JSON
+@ROOM
+@PROJECT
+def plan(file: Path, as_json: bool, room_tokens: int | None, project: Path) -> None:
     """Divide a list of tasks into batches that fit the window.
 
     FILE is a list in Markdown, JSON or YAML; `-` reads it from stdin. Nothing is started;
@@ -91,12 +76,10 @@ def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> 
       holdfast plan plan.md   batches, with estimates
     """
     root = project.resolve()
-    stdin = str(file) == "-"
-    begun = (
-        ContinuedPlan(decode_plan(sys.stdin.buffer.read(MOST_BYTES + 1), root))
-        if stdin
-        else journal.load_remaining(file, root)
-    )
+    if stdin := str(file) == "-":
+        begun = ContinuedPlan(decode_plan(sys.stdin.buffer.read(MOST_BYTES + 1), root))
+    else:
+        begun = journal.load_remaining(file, root)
     settings = settings_load.load(str(root))
     room = room_for_plan(settings, root, room_tokens, row_times.now_ms())
     with working("estimating") as progress:
@@ -104,9 +87,9 @@ def plan(file: Path, as_plain: bool, room_tokens: int | None, project: Path) -> 
         workflow = make_workflow(begun.plan, room, known, root, progress)
     if begun.note:
         workflow = replace(workflow, warnings=(*workflow.warnings, begun.note))
-    if as_plain:
-        return print_json({**redact_each(as_json(workflow)), "mermaid": draw_mermaid(workflow)})
-    show(workflow)
+    if as_json:
+        return print_json({**redact_each(plain(workflow)), "mermaid": draw_mermaid(workflow)})
+    terminal.draw(*_parts(workflow))
     show_notes(workflow.warnings)
     if begun.ran:
         say(f"  {counted(begun.ran, 'task')} done by a run: its --status says more", err=True)
@@ -120,10 +103,8 @@ def _say_next(file: Path, project: Path, room_tokens: int | None, left: bool) ->
     size = ["--room", str(room_tokens)] if room_tokens else []
     run = inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *size]))
     if left:
-        say(f"  next: {run} --dry-run", err=True)
-        say("        shows what each session is told, and starts nothing", err=True)
-        say(f"  then: {run} -- {PERMISSIONS}", err=True)
-        say("        starts Claude, which may edit files and run commands", err=True)
+        say(f"  next: {run} --dry-run\n        shows what each session is told", err=True)
+        say(f"  then: {run} -- {PERMISSIONS}\n        starts Claude, which may edit", err=True)
 
 
 def room_for_plan(settings: Settings, root: Path, room_tokens: int | None, now_ms: int) -> PlanRoom:
@@ -153,9 +134,8 @@ def room_for_run(
     tokens = compaction_limit.find_model(model).window_tokens
     if room_tokens is not None:
         return plan_room.stated_room(room_tokens, specs, tokens)
-    return plan_room.fresh_room(
-        tokens, share, specs, f"{model}: {plan_room.share_of(tokens, share)}"
-    )
+    basis = f"{model}: {plan_room.share_of(tokens, share)}"
+    return plan_room.fresh_room(tokens, share, specs, basis)
 
 
 def show_notes(notes: Iterable[str]) -> None:
@@ -170,20 +150,24 @@ MOST_SHOWN = 200  # batches; the rest is a number
 MOST_FILES = 3  # of a part; the rest is a number
 MOST_BEFORE = 8  # tasks that a task waits for
 EARLY = 0.8  # of the room: a batch that fills less of it says why
-RIGHT = ("tokens", "range")
 GIVEN_SIZES = {GIVEN: "as given", SHARE: "a share"}  # instead of a range
-
-
-def show(workflow: Workflow) -> None:
-    """Print the workflow: each batch with its tasks, and what their estimates are made of."""
-    terminal.draw(*_parts(workflow))
 
 
 def _parts(workflow: Workflow) -> Iterator[Text | Table]:
     title = Text(named(workflow.title) or "plan", style="bold")
     size = f"{counted(len(workflow.batches), 'batch')}, {workflow.size}"
     yield title + Text(f": {size}", style="not bold")
-    yield _facts(workflow.room)
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    room = workflow.room
+    size = f"{counted(room.fresh_tokens, 'token')} a batch"
+    if room.here:
+        size = (
+            f"{room.now_tokens:,} tokens in {room.session}, {room.fresh_tokens:,} in a fresh window"
+        )
+    facts.add_row("  room", f"{size} ({inert(room.basis)})", style="dim")
+    facts.add_row("  order", "as written; only `depends` and phases change it", style="dim")
+    facts.add_row("  range", "8 of 10 tasks are expected to end within it", style="dim")
+    yield facts
     if not workflow.batches:
         yield Text(f"  {nothing_left(len(workflow.done))}")
         return
@@ -194,28 +178,12 @@ def _parts(workflow: Workflow) -> Iterator[Text | Table]:
         yield Text(f"  done already: {len(workflow.done):,}", style="dim")
 
 
-def _facts(room: PlanRoom) -> Table:
-    facts = Table.grid(padding=(0, 2, 0, 0))
-    facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
-    facts.add_row("  order", "as written; only `depends` and phases change it", style="dim")
-    facts.add_row("  range", "8 of 10 tasks are expected to end within it", style="dim")
-    return facts
-
-
-def _room(room: PlanRoom) -> str:
-    if room.here:
-        now = f"{room.now_tokens:,} tokens in {room.session}"
-        return f"{now}, {room.fresh_tokens:,} in a fresh window"
-    return f"{counted(room.fresh_tokens, 'token')} a batch"
-
-
 def _table(workflow: Workflow) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "task", *RIGHT):
-        right = name in RIGHT  # these columns are cut; in the others a long word is wrapped
-        table.add_column(
-            name, justify="right" if right else "left", overflow="ellipsis" if right else "fold"
-        )
+    for name in ("", "task"):
+        table.add_column(name, overflow="fold")
+    for name in ("tokens", "range"):
+        table.add_column(name, justify="right", overflow="ellipsis")
     shown = workflow.batches[:MOST_SHOWN]
     phase = None
     for at, batch in enumerate(shown):
@@ -225,7 +193,13 @@ def _table(workflow: Workflow) -> Table:
         is_last = at == len(workflow.batches) - 1
         _add_batch(table, at, batch, workflow.room, is_last)
         for piece in batch.pieces:
-            _add_task(table, piece)
+            size, (title, *lines) = piece.estimate, _lines(piece)
+            words = Text(title)
+            for line in lines:
+                words.append(f"\n{line}", style="dim")
+            wide = GIVEN_SIZES.get(size.inputs) or span(size.low_tokens, size.high_tokens)
+            wide = "unknown" if size.is_unknown else wide
+            table.add_row("", words, f"{size.tokens:,}", Text(wide, style="dim"))
     return table
 
 
@@ -248,23 +222,14 @@ def _add_batch(table: Table, at: int, batch: TaskBatch, room: PlanRoom, is_last:
     )
 
 
-def _add_task(table: Table, piece: TaskPiece) -> None:
-    size = piece.estimate
-    title, *lines = _lines(piece)
-    words = Text(title)
-    for line in lines:
-        words.append(f"\n{line}", style="dim")
-    wide = GIVEN_SIZES.get(size.inputs) or span(size.low_tokens, size.high_tokens)
-    wide = "unknown" if size.is_unknown else wide
-    table.add_row("", words, f"{size.tokens:,}", Text(wide, style="dim"))
-
-
 def _lines(piece: TaskPiece) -> Iterator[str]:
     """Yield the title, the estimate's inputs, what it waits for, and what is in a part and why, so
     that the user can overrule it."""
     task = piece.task
     title = short(named(task.shown), LONGEST_TITLE)
-    yield title if _is_made(task) else f"{inert(task.spec)} {title}"
+    # an id that was made from the title says nothing new
+    is_made = task.id != task.spec or task.id.startswith(slug(task.title))
+    yield title if is_made else f"{inert(task.spec)} {title}"
     if piece.estimate.inputs not in GIVEN_SIZES:
         yield f"= {piece.estimate.inputs}"
     wholes = dict.fromkeys(inert(name.partition("/")[0]) for name in task.depends)
@@ -275,8 +240,3 @@ def _lines(piece: TaskPiece) -> Iterator[str]:
     if piece.cut and (task.part or not piece.of):
         which = f"{listed(task.paths, MOST_FILES)}: " if task.part else ""
         yield short(named(f"{which}{piece.cut}"), 300)
-
-
-def _is_made(task: PlanTask) -> bool:
-    """Whether its id was made from its title, so that it says nothing new."""
-    return task.id != task.spec or task.id.startswith(slug(task.title))

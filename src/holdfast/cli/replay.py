@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.text import Text
 
 from holdfast.brief.summary_coverage import REQUEST, MeasuredItem
-from holdfast.cli import sessions
+from holdfast.cli import sessions, terminal
 from holdfast.cli.brief import KINDS
 from holdfast.cli.options import AS_JSON, of_session
-from holdfast.cli.terminal import ALERT_PAINT, ZONE_PAINT, console, paint, print_json, say, working
+from holdfast.cli.terminal import ALERT_PAINT, paint, print_json, say, working
 from holdfast.client import limit_settings
 from holdfast.client.agents import session_of
 from holdfast.session import summary_report
 from holdfast.session.summary_report import NO_ROOM, SummaryReport, summary_reports
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
-from holdfast.window.replay import Point, Raised, Replay, ReplayedCompaction, Replayer
+from holdfast.window.replay import Point, Raised, Replay, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -52,10 +51,10 @@ def replay(session: str, as_json: bool) -> None:
         raise HoldfastError(f"{path} holds no answer of a model", sessions.NoSuchTranscript.hint)
     reports = _reports(path, replayed)
     if as_json:
-        return print_json(plain(replayed, counts, reports))
+        return print_json(_plain(replayed, counts, reports))
     if not session:
         say(f"The transcript: {inert(str(path), 4096)}", err=True)
-    show(replayed, counts, reports)
+    _show(replayed, counts, reports)
     if not replayed.compactions:
         other = sessions.newest_compacted(path)
         hint = f" The newest that was: holdfast replay {session_of(other)[:8]}" if other else ""
@@ -92,17 +91,11 @@ def play(transcript: Path) -> tuple[Replay, dict[str, int]]:
     return player.replay, counts
 
 
-def _alert_values(alert: Raised) -> dict[str, Any]:
-    """Return an alert for JSON, where `is_delivered` is called `heard`."""
-    values = asdict(alert)
-    values["heard"] = values.pop("is_delivered")
-    return values
-
-
-def plain(
+def _plain(
     replayed: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None]
 ) -> dict[str, Any]:
     errors = [c.error_ratio for c in replayed.compactions if c.error_ratio is not None]
+    heard = {"is_delivered": "heard"}  # its name in JSON
     return {
         "session_id": replayed.session_id,
         "model": replayed.model or None,
@@ -111,7 +104,10 @@ def plain(
         "window_tokens": replayed.edge.window_tokens if replayed.edge else None,
         "edge_tokens": replayed.edge.edge_tokens if replayed.edge else None,
         "readings": [asdict(point) for point in replayed.points],
-        "alerts": [_alert_values(alert) for alert in replayed.raised],
+        "alerts": [
+            {heard.get(name, name): value for name, value in asdict(alert).items()}
+            for alert in replayed.raised
+        ],
         "compactions": [
             {
                 **asdict(hit),
@@ -142,31 +138,31 @@ def _plain_report(report: SummaryReport | None) -> dict[str, Any]:
     return {"items": len(report.items), **rows, **sizes}
 
 
-def show(
-    replayed: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None] = ()
+def _show(
+    replayed: Replay, counts: dict[str, int], reports: Sequence[SummaryReport | None]
 ) -> None:
-    """Print the picture, then everything that would have happened, in order."""
-
-    rich_console = console()
     limit = f"{replayed.edge.edge_tokens:,} tokens" if replayed.edge else "unknown"
     steps = counted(len(replayed.points), "step")
     about = f"{inert(replayed.model)}, {steps}, compaction limit {limit}"
     say(f"{paint(inert(replayed.session_id[:8]) or 'session', 'bold')}  {about}")
-    for row in columns(replayed, max(20, min(rich_console.width - 8, 120))):
-        rich_console.print(row)
+    print("\n".join(columns(replayed, max(20, (terminal.columns() or 80) - 8))))
     if replayed.compactions:
         say(paint("      ▲ compaction", "cyan"))
     say(paint(f"{'step':>6}  {'full':>6}  what Holdfast would have done", "dim"))
     for line in _events(replayed, reports):
         say(line, hang=max(2, TEXT_COLUMN - len(line) + len(line.lstrip(" "))))
-    say(paint(words_for(counts), "dim"))
+    names = {"understood": "used", "left_alone": "not needed"}
+    parts = (f"{count:,} {names.get(name, name)}" for name, count in counts.items() if count)
+    say(paint(f"transcript: {', '.join(parts)}".replace("_", " "), "dim"))
 
 
 def _events(replayed: Replay, reports: Sequence[SummaryReport | None]) -> Iterator[str]:
     """Return all events in order; a compaction comes after what its last step raised."""
     raised = [(alert.index, 0, at) for at, alert in enumerate(replayed.raised)]
     hits = [(hit.index, 1, at) for at, hit in enumerate(replayed.compactions)]
-    changes = [(index, -1, index) for index in _limit_changes(replayed.points)]
+    # The window proved larger, or the model changed: from here shares are of another limit.
+    pairs = pairwise(replayed.points)
+    changes = [(b.index, -1, b.index) for a, b in pairs if a.edge_tokens != b.edge_tokens]
     for _, kind, at in sorted(changes + raised + hits):
         if kind < 0:
             before, after = replayed.points[at - 1 : at + 1]
@@ -175,32 +171,27 @@ def _events(replayed: Replay, reports: Sequence[SummaryReport | None]) -> Iterat
         elif not kind:
             yield _raised(replayed.raised[at])
         else:
-            yield from _compaction(replayed, at, reports[at] if at < len(reports) else None)
-
-
-def _limit_changes(points: Sequence[Point]) -> list[int]:
-    """The steps from which shares are of another limit: the window proved larger, or the model
-    changed."""
-    return [
-        after.index for before, after in pairwise(points) if before.edge_tokens != after.edge_tokens
-    ]
+            yield from _compaction(replayed, at, reports[at])
 
 
 def _raised(alert: Raised) -> str:
     levels = [alert.zone and f"zone {alert.zone}", alert.alert and f"alert {alert.alert}"]
-    what = ", ".join(filter(None, levels))
-    saved = "; checkpoint saved" if alert.checkpoint else ""
     too_late = "past the limit, so nobody is told" if alert.used_ratio >= 1 else "logged only"
     outcome = "told to model and user" if alert.is_delivered else too_late
-    colour = ALERT_PAINT.get(alert.alert or "") or ZONE_PAINT.get(alert.zone or "")
-    what = paint(what, colour or "dim")
-    return f"{alert.index + 1:>6}  {alert.used_ratio:>6.1%}  {what}: {outcome}{saved}"
+    outcome += "; checkpoint saved" if alert.checkpoint else ""
+    colour = ALERT_PAINT.get(alert.alert or "") or alert.zone or "dim"
+    what = paint(", ".join(filter(None, levels)), colour)
+    return f"{alert.index + 1:>6}  {alert.used_ratio:>6.1%}  {what}: {outcome}"
 
 
 def _compaction(replayed: Replay, at: int, report: SummaryReport | None) -> Iterator[str]:
     hit = replayed.compactions[at]
     head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
-    yield f"{hit.index + 1:>6}  {'':>6}  {head}: {_compared(hit)}"
+    words = f"Holdfast read {hit.read_tokens:,} tokens; Claude Code stated no count"
+    if hit.error_ratio is not None:
+        words = f"Claude Code counted {hit.pre_tokens:,} tokens; Holdfast read {hit.read_tokens:,}"
+        words += f" ({hit.error_ratio:.2%} apart)"
+    yield f"{hit.index + 1:>6}  {'':>6}  {head}: {words}"
     indent = " " * TEXT_COLUMN
     ahead = {level: steps for level, steps in _count_steps_ahead(replayed, at).items() if steps}
     levels = ", ".join(f"{level} {steps:,}" for level, steps in ahead.items())
@@ -247,60 +238,30 @@ def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
     return ", ".join([*words, *(counted(counts[kind], KINDS[kind]) for kind in others)])
 
 
-def words_for(counts: dict[str, int]) -> str:
-    """Describe how many lines were read, skipped and not understood."""
-    names = {"understood": "used", "left_alone": "not needed"}
-    parts = [
-        f"{count:,} {names.get(name, name.replace('_', ' '))}"
-        for name, count in counts.items()
-        if count
-    ]
-    return "transcript: " + ", ".join(parts)
-
-
-def _compared(hit: ReplayedCompaction) -> str:
-    if hit.error_ratio is None:
-        return f"Holdfast read {hit.read_tokens:,} tokens; Claude Code stated no count"
-    return (
-        f"Claude Code counted {hit.pre_tokens:,} tokens; Holdfast read {hit.read_tokens:,} "
-        f"({hit.error_ratio:.2%} apart)"
-    )
-
-
 BLOCKS = " ▁▂▃▄▅▆▇█"
-ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
 
 
-def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
+def columns(replay: Replay, width: int = 78, height: int = 10) -> list[str]:
     """The fullest reading of each slice of steps, the compaction limit at the top."""
-    slices = _slices(replay.points, width)
+    points = replay.points
+    count = min(width, len(points))
+    bounds = [round(at * len(points) / count) for at in range(count + 1)]
+    slices = [points[start:end] for start, end in pairwise(bounds)]
+    tops = [max(points, key=_ratio) for points in slices]
+    rows = [
+        paint(f"{row * 100 // height:>4}% ", "dim")
+        + "".join(paint(_block(_ratio(top) * height - row + 1), top.zone) for top in tops)
+        for row in range(height, 0, -1)
+    ]
     compacted = {compaction.index for compaction in replay.compactions}
-    rows = []
-    for row in range(height, 0, -1):
-        text = Text(f"{row * 100 // height:>4}% ", style="dim")
-        for points in slices:
-            top = max(points, key=lambda point: _ratio(point))
-            text.append(_cell(_ratio(top), row, height), style=ZONE_STYLE[top.zone])
-        rows.append(text)
-    foot = Text("      ")
-    for points in slices:
-        if any(point.index in compacted for point in points):
-            foot.append("▲", style="bold cyan")
-        else:
-            foot.append("─", style="dim")
-    return [*rows, foot]
+    marks = (any(point.index in compacted for point in points) for points in slices)
+    foot = (paint("▲", "bold", "cyan") if mark else paint("─", "dim") for mark in marks)
+    return [*rows, f"      {''.join(foot)}"]
 
 
-def _cell(ratio: float, row: int, height: int) -> str:
-    part = ratio * height - (row - 1)
-    return BLOCKS[min(8, max(0, round(part * 8)))]
+def _block(share: float) -> str:
+    return BLOCKS[min(8, max(0, round(share * 8)))]
 
 
 def _ratio(point: Point) -> float:
     return point.used_tokens / point.edge_tokens if point.edge_tokens else 0.0
-
-
-def _slices(points: list[Point], width: int) -> list[list[Point]]:
-    count = min(width, len(points))
-    bounds = [round(i * len(points) / count) for i in range(count + 1)] if count else [0]
-    return [points[a:b] for a, b in pairwise(bounds) if b > a]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,8 +18,9 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON
+from holdfast.cli.options import AS_JSON, flag
 from holdfast.cli.terminal import age, draw_table, print_json, say
+from holdfast.cli.transcripts import draw_archived
 from holdfast.client.memory_folder import slug
 from holdfast.redact import redact
 from holdfast.session import window_brief
@@ -32,14 +32,9 @@ from holdfast.wire.errors import HoldfastError
 
 @click.command()
 @click.argument("which", type=click.Path(), required=False)
-@click.option(
-    "--load",
-    "as_text",
-    is_flag=True,
-    help="Print only its sections, marked as reference, for the model.",
-)
-@click.option("--anyway", is_flag=True, help="Load it although it is NOT VERIFIED.")
-@click.option("--all", "everywhere", is_flag=True, help="List the checkpoints of every project.")
+@flag("--load", "as_text", help="Print only what the model needs; what you said in it holds.")
+@flag("--anyway", help="Load it although it is NOT VERIFIED.")
+@flag("--all", "everywhere", help="List the checkpoints of every project.")
 @AS_JSON
 def resume(which: str | None, as_text: bool, anyway: bool, everywhere: bool, as_json: bool) -> None:
     """List checkpoints, or show one to continue from.
@@ -61,7 +56,12 @@ def resume(which: str | None, as_text: bool, anyway: bool, everywhere: bool, as_
     if isinstance(meant, ArchivedSession):
         return _show_archived(meant, as_text, as_json)
     entry = checks.verify_entry(meant, known)
-    _warn(entry, refuse=as_text and not anyway)
+    if warning := checkpoint_brief.not_own(entry):
+        say(warning, err=True)
+    if not entry.verified:  # it is shown, but not given to the model unless the user insists
+        if as_text and not anyway:
+            raise Changed(checkpoint_brief.changed(entry))
+        say(checkpoint_brief.changed(entry), err=True)
     _show(entry, as_text, as_json)
 
 
@@ -77,8 +77,8 @@ def _list(project: str, known: list[CheckpointEntry], everywhere: bool, as_json:
         say(f"triggers: {'; '.join(meant)}", err=True)
     if not _list_gone(project, everywhere) and not entries:
         whose = "any project" if everywhere else project
-        say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.", err=True)
-        say("Save one now: holdfast checkpoint. Other projects: holdfast resume --all", err=True)
+        how = "Save one now: holdfast checkpoint. Other projects: holdfast resume --all"
+        say(f"No checkpoint of {whose} yet. Hooks save one when the window fills.\n{how}", err=True)
 
 
 def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
@@ -89,31 +89,17 @@ def _meant(word: str, project: str) -> CheckpointEntry | ArchivedSession:
     try:
         return find.find_by_name(word, project)
     except NoCheckpoint:
-        meant = find.newest_of_session(word) or sessions.find_archived(word)
-        if meant is not None:
+        if meant := find.newest_of_session(word) or sessions.find_archived(word):
             return meant
-        try:
-            sessions.choose(word, quiet=True)
-        except HoldfastError:
-            raise NoCheckpoint(f"no checkpoint and no session is called {shown(word)}") from None
-        hint = f"`holdfast checkpoint {shown(word)}` saves one"
-        raise NoCheckpoint(f"session {shown(word)} has no checkpoint", hint) from None
-
-
-def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
-    """Warn of a checkpoint that is not verified or not ours. It is shown all the same, but
-    not given to the model unless the user insists."""
-    if warning := checkpoint_brief.not_own(entry):
-        say(warning, err=True)
-    if entry.verified:
-        return
-    if refuse:
-        raise Changed(checkpoint_brief.changed(entry))
-    say(checkpoint_brief.changed(entry), err=True)
+    try:
+        sessions.choose(word, quiet=True)
+    except HoldfastError:
+        raise NoCheckpoint(f"no checkpoint and no session is called {shown(word)}") from None
+    hint = f"`holdfast checkpoint {shown(word)}` saves one"
+    raise NoCheckpoint(f"session {shown(word)} has no checkpoint", hint)
 
 
 def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
-    """Print one checkpoint, with its place among the others."""
     if as_json:
         document = checkpoint_file.read(entry.path).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
@@ -126,7 +112,16 @@ def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
         click.echo(fence.clean(redact(body)), nl=False)
         click.echo(fence.closing())
         return
-    for label, text in _rows(entry):
+    line = find.trace(entry, index.of_project(entry.project))
+    rows = {
+        "checkpoint": entry.id,
+        "file": entry.path,
+        "project": entry.project,
+        "session": f"{entry.session_id} {entry.agent_id}",
+        "made": f"{entry.created}, {entry.trigger}, number {entry.iteration} of its session",
+        "parents": " ← ".join(parent.id for parent in line[1:6]) or "none",
+    }
+    for label, text in rows.items():
         say(f"{label:<11} {shown(text)}", hang=12)
     say(body.removesuffix("\n"))
 
@@ -134,19 +129,6 @@ def _show(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
 def _row(entry: CheckpointEntry) -> dict[str, object]:
     values: dict[str, object] = json.loads(entry.line())
     return {**values, "made_here": index.is_own(entry)}
-
-
-def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
-    line = find.trace(entry, index.of_project(entry.project))
-    since = " ← ".join(parent.id for parent in line[1:6]) or "none"
-    return [
-        ("checkpoint", entry.id),
-        ("file", entry.path),
-        ("project", entry.project),
-        ("session", f"{entry.session_id} {entry.agent_id}"),
-        ("made", f"{entry.created}, {entry.trigger}, number {entry.iteration} of its session"),
-        ("parents", since),
-    ]
 
 
 TRIGGERS = {
@@ -163,25 +145,24 @@ TRIGGERS = {
 def _print_table(entries: list[CheckpointEntry], with_project: bool) -> None:
     """Print a line for each checkpoint. Those that were not made here are marked."""
     own = {entry.path for entry in index.own_entries(entries)}
-    headings = ["checkpoint", "age", "trigger", "nr", "session"]
+    foreign = "UNKNOWN " if index.own_hashes() is None else "FOREIGN "
     rows = []
     for entry in entries:
         made = timestamps.from_iso(entry.created)
-        row = [
+        marks = "" if entry.verified else "NOT VERIFIED "
+        marks += "" if entry.path in own else foreign
+        row = (
             entry.id,
             age((datetime.now(UTC) - made).total_seconds()),
             entry.trigger,
             f"#{entry.iteration}",
             entry.session_id[:8] + (f"/{entry.agent_id[:8]}" if entry.agent_id else ""),
-        ]
-        row += [Path(entry.project).name] if with_project else []
-        rows.append([*row, _marks(entry, entry.path in own) + shown(entry.summary)])
-    draw_table([*headings, *(["project"] if with_project else []), "asked last"], rows)
-
-
-def _marks(entry: CheckpointEntry, own: bool) -> str:
-    unknown = "UNKNOWN " if index.own_hashes() is None else "FOREIGN "
-    return ("" if entry.verified else "NOT VERIFIED ") + ("" if own else unknown)
+            *([Path(entry.project).name] if with_project else []),
+            marks + shown(entry.summary),
+        )
+        rows.append(row)
+    project = ["project"] if with_project else []
+    draw_table(("checkpoint", "age", "trigger", "nr", "session", *project, "asked last"), rows)
 
 
 def _list_gone(project: str, everywhere: bool) -> bool:
@@ -191,15 +172,7 @@ def _list_gone(project: str, everywhere: bool) -> bool:
     if gone:
         words = "Claude Code has deleted their transcripts, so `claude --resume` cannot open them"
         say(f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True)
-        rows = (
-            (
-                session.id[:8],
-                age(time.time() - session.changed),
-                fence.clean(session.about.asked if session.about else ""),
-            )
-            for session in gone
-        )
-        draw_table(("archived", "age", "asked first"), rows)
+        draw_archived(gone)
     return bool(gone)
 
 
@@ -211,10 +184,9 @@ def _show_archived(session: ArchivedSession, as_text: bool, as_json: bool) -> No
         about = {"session_id": session.id, "path": session.path, "client_has_it": not is_gone}
         return print_json({**about, "brief": brief.text})
     say(brief.text)
-    if as_text:
-        return
+    how = f"Claude Code still has it: claude --resume {shown(session.id)}"
     if is_gone:
         new = f'claude "$(holdfast resume {shown(session.id[:8])} --load)"'
-        say(f"{sessions.NOT_RESUMABLE}. A new session with this brief: {new}", err=True)
-    else:
-        say(f"Claude Code still has it: claude --resume {shown(session.id)}", err=True)
+        how = f"{sessions.NOT_RESUMABLE}. A new session with this brief: {new}"
+    if not as_text:
+        say(how, err=True)

@@ -4,18 +4,16 @@ of what is behind an id."""
 from __future__ import annotations
 
 import math
-import re
 import shlex
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import AS_JSON
-from holdfast.cli.terminal import paint, print_json, say, working
+from holdfast.cli.options import AS_JSON, flag
+from holdfast.cli.terminal import clean, paint, print_json, say, working
 from holdfast.memory.item import DECISION, KINDS, MESSAGE, PAGE_CHARS, TURN
-from holdfast.text import fence
 from holdfast.text.numbers import short
 from holdfast.wire.log import inert
 
@@ -26,55 +24,27 @@ ASKED_CHARS = 160
 LONGER_PAGE_CHARS = 8_000
 FILL_SECONDS, PATIENT_SECONDS = 4.0, 15.0  # of making vectors; on a terminal, where it is shown
 NO_PROJECT = "nothing to search yet: no project has a session"
-NOTHING_ANYWHERE = "Nothing found. Try other words, or --cold for archived topics."
 NOTHING = "Nothing found. Try other words, --all-projects, or --cold for archived topics."
-OFFSET = click.option(
-    "--offset", default=0, type=click.IntRange(0), help="With an ID: start at this character."
-)
-FIND = click.option(
-    "--find", default="", metavar="WORDS", help="With an ID: only lines that contain these words."
-)
+START, KIND = click.IntRange(0), click.Choice(KINDS)
+OFFSET = click.option("--offset", default=0, type=START, help="With --expand: first character.")
+FIND = click.option("--find", default="", metavar="WORDS", help="With --expand: lines with WORDS.")
+LIMIT = click.IntRange(1, 200)
 
 
 @click.command()
 @click.argument("words", nargs=-1, metavar="[QUERY]...")
-@click.option(
-    "--limit",
-    "-n",
-    default=10,
-    show_default=True,
-    type=click.IntRange(1, 200),
-    help="Number of results.",
+@click.option("--limit", "-n", default=10, show_default=True, type=LIMIT, help="Number of results.")
+@flag(
+    "--all-projects", "everywhere", help="Search every project that has sessions on this machine."
 )
-@click.option(
-    "--all-projects",
-    is_flag=True,
-    help="Search every project that has sessions on this machine.",
-)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=click.Choice(KINDS),
-    help="Only this kind of result; can be repeated.",
-)
-@click.option("--cold", is_flag=True, help="Also search archived topics.")
-@click.option(
-    "--expand", "item_id", default="", metavar="ID", help="Print all that is behind this id."
-)
+@click.option("--kind", "kinds", multiple=True, type=KIND, help="Only this kind; can be repeated.")
+@flag("--cold", help="Also search archived topics.")
+@click.option("--expand", "item_id", default="", metavar="ID", help="Print all behind this id.")
 @OFFSET
 @FIND
 @AS_JSON
 def search(
-    words: tuple[str, ...],
-    limit: int,
-    all_projects: bool,
-    kinds: tuple[str, ...],
-    cold: bool,
-    item_id: str,
-    offset: int,
-    find: str,
-    as_json: bool,
+    words: tuple[str, ...], item_id: str, offset: int, find: str, as_json: bool, **how: Any
 ) -> None:
     """Find what was said, decided or saved in earlier sessions.
 
@@ -100,15 +70,12 @@ def search(
     with working("preparing the search") as tell:
         answer = recall(
             query,
-            limit=limit,
-            kinds=kinds,
-            cold=cold,
-            everywhere=all_projects,
+            **how,
             seconds=math.inf if is_shown else SYNC_SECONDS,
             fill_seconds=PATIENT_SECONDS if is_shown else FILL_SECONDS,
             report=lambda done, left: tell("preparing the search", done, done + left),
         )
-    _show(answer, as_json, all_projects)
+    print_json(answer.plain()) if as_json else _show(answer, how["everywhere"])
     if not answer.found:
         raise click.exceptions.Exit(1)
 
@@ -141,55 +108,30 @@ def _expand(item_id: str, offset: int, find: str, most_chars: int, as_json: bool
         say(f"more: {more}", err=True)
 
 
-def _show(answer: SearchAnswer, as_json: bool, all_projects: bool) -> None:
-    if as_json:
-        return print_json(answer.plain())
-    results, notes = lines(answer, all_projects)
-    for line in results:
-        say(line)
-    for line in notes:
-        say(line, err=True)
-
-
-def lines(answer: SearchAnswer, all_projects: bool = False) -> tuple[list[str], list[str]]:
-    """Return the lines for stdout, and those for stderr."""
+def _show(answer: SearchAnswer, all_projects: bool) -> None:
     from holdfast.memory.recall import NO_ITEMS
-    from holdfast.memory.words import stem
 
-    terms = list(map(stem, answer.terms))
-    results = ["\n  ".join(_lines(item, terms)) for item in answer.found]
-    if not results and NO_ITEMS in answer.notes:
+    for item in answer.found:
+        say("\n  ".join(_lines(item)))
+    if NO_ITEMS in answer.notes:
         others = f"{NO_ITEMS}; --all-projects searches the others"
-        return [], [NO_PROJECT if all_projects else others]
-    notes = [] if results else [NOTHING_ANYWHERE if all_projects else NOTHING]
-    return results, notes + [f"note: {inert(note)}" for note in answer.notes]
+        return say(NO_PROJECT if all_projects else others, err=True)
+    if not answer.found:
+        say(NOTHING, err=True)
+    for note in answer.notes:
+        say(f"note: {inert(note)}", err=True)
 
 
-def _lines(result: FoundItem, terms: list[str]) -> Iterator[str]:
+def _lines(result: FoundItem) -> Iterator[str]:
     """Yield where it was said, what was asked there or the question it answers, then each
     passage."""
-    yield f"{paint(result.id, 'bold')}  {_clean(_where(result))}"
+    yield f"{paint(result.id, 'bold')}  {clean(_where(result))}"
     if result.item.kind == MESSAGE:
-        yield f"message: {_clean(result.item.title)}"
+        yield f"message: {clean(result.item.title)}"
     elif result.item.title and result.kind in (TURN, DECISION):
-        yield f"asked: {_marked(short(_clean(result.title), ASKED_CHARS), terms)}"
+        yield f"asked: {short(clean(result.title), ASKED_CHARS)}"
     for place in dict.fromkeys(filter(None, result.places)):
-        yield _marked(_clean(place), terms)
-
-
-def _marked(text: str, terms: list[str]) -> str:
-    """Colour the words that were searched for, whatever their ending."""
-    if not terms:
-        return text
-    begin = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
-    pattern = re.compile(rf"(?<![^\W_])(?:{begin})\w*", re.IGNORECASE)
-    return pattern.sub(lambda word: paint(word[0], "bold", "yellow"), text)
-
-
-def _clean(text: str) -> str:
-    """Make text safe: anyone may have written it, and a model may read it, so no tag in it may
-    work."""
-    return inert(fence.clean(text))
+        yield clean(place)
 
 
 def _where(result: FoundItem) -> str:

@@ -4,25 +4,23 @@ looks for older topics and compresses them.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON, EVERYWHERE, of_session
-from holdfast.cli.sessions import Chosen, NoSession, choose, choose_to_save
-from holdfast.cli.terminal import confirm, paint, print_json, say, working
+from holdfast.cli.options import AS_JSON, EVERYWHERE, flag, of_session
+from holdfast.cli.sessions import NoSession, choose
+from holdfast.cli.terminal import clean, confirm, paint, print_json, say, working
 from holdfast.record import storage
 from holdfast.segment import formats, library, tiers
 from holdfast.segment.formats import Compressed
-from holdfast.segment.library import NoSegment, NotASave, SeveralSegments
+from holdfast.segment.library import NoSegment, SeveralSegments
 from holdfast.segment.tiers import RollReport
 from holdfast.settings import load as settings_load
-from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
 from holdfast.window import view
@@ -34,9 +32,9 @@ TIERS = {"warm": "saved", "cold": "archived"}  # for people; in JSON the tiers k
 
 
 @click.group(invoke_without_command=True)
-@click.option("--here", is_flag=True, help="List those of this session, else of this folder's.")
+@flag("--here", help="List those of this session, else of this folder's.")
 @EVERYWHERE
-@click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics.")
+@flag("--cold", "with_cold", help="Also list archived topics.")
 @AS_JSON
 @click.pass_context
 def segments(
@@ -56,24 +54,27 @@ def segments(
         return
     session = ""
     if here:
-        session = sessions.calling_session() or choose_to_save().state.session_id
+        session = sessions.calling_session() or choose(only_here=True).state.session_id
     project = "" if everywhere or here else str(Path.cwd())  # one session may be of any project
-    warm = _of_session(library.warm(project), session)
-    archived = _of_session(library.cold(project), session)
-    cold = archived if with_cold else []
-    pending = library.list_pending(session or _session_id(), project)
+    warm, cold = (
+        [segment for segment in listed if segment.session_id.startswith(session)]
+        for listed in (library.warm(project), library.cold(project))
+    )
+    hidden, cold = ([], cold) if with_cold else (cold, [])
+    with suppress(NoSession):  # the queue is that of the session at work here
+        session = session or sessions.at_work().state.session_id
+    pending = library.list_pending(session or "unknown", project)
     if as_json:
         by_tier = {"pending": pending, "warm": warm, "cold": cold}
         return print_json({name: formats.plain(value) for name, value in by_tier.items()})
     for topic in pending:
-        origin = f"{_origin(topic.written_by)}{_clean(topic.topic)}"
+        origin = f"{_origin(topic.written_by)}{clean(topic.topic)}"
         say(f"{'pending':<8} {shown(topic.segment_id)}  {origin}")
-    for segment in warm:
-        say(f"{TIERS['warm']:<8} {_line(segment)}")
-    for segment in cold:
-        say(f"{TIERS['cold']:<8} {_line(segment)}")
-    if archived and not with_cold:
-        say(f"{counted(len(archived), 'archived topic')} not listed: --cold lists all", err=True)
+    for tier, segments in (("warm", warm), ("cold", cold)):
+        for segment in segments:
+            say(f"{TIERS[tier]:<8} {_line(segment)}")
+    if hidden:
+        say(f"{counted(len(hidden), 'archived topic')} not listed: --cold lists all", err=True)
     elif not (pending or warm or cold):
         words = "No older topic has been compressed here yet. Hooks do it when a window is 60% full"
         say(f"{words}; `holdfast compress --now` does it now.", err=True)
@@ -91,9 +92,9 @@ def show(segment_id: str, as_json: bool) -> None:
         return print_json(formats.plain(segment))
     tier = library.tier(segment.segment_id)
     say(f"{_line(segment)}, {TIERS.get(tier, tier) or 'of another tool'}")
-    say(f"transcript  {_clean(segment.metadata.transcript)}")
+    say(f"transcript  {clean(segment.metadata.transcript)}")
     for row in formats.render(segment).splitlines():
-        say(_clean(row))
+        say(clean(row))
 
 
 @segments.command()
@@ -101,17 +102,13 @@ def show(segment_id: str, as_json: bool) -> None:
 def save(words: str) -> None:
     """Replace the short form of topics with better words. WORDS, or stdin, is JSON: one object or
     a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
-    given = _parse_input(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
+    data = sys.stdin.buffer.read(MOST_INPUT) if words == "-" else words.encode()
     now_ms = int(time.time() * 1000)
     saved = [
         library.save(
-            _text(values, "segment_id"),
-            _text(values, "compressed_content"),
-            _texts(values, "key_decisions"),
-            _texts(values, "key_files"),
-            now_ms,
+            new.segment_id, new.compressed_content, new.key_decisions, new.key_files, now_ms
         )
-        for values in given
+        for new in library.parse_words(data)
     ]
     for segment in saved:
         before, after = segment.original_tokens, counted(segment.compressed_tokens, "token")
@@ -121,7 +118,7 @@ def save(words: str) -> None:
 
 @segments.command()
 @click.argument("segment_ids", nargs=-1)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@flag("--yes", help="Do not ask.")
 def clear(segment_ids: tuple[str, ...], yes: bool) -> None:
     """Remove compressed topics for good. The transcript is not touched."""
     chosen = [_named(name) for name in segment_ids]
@@ -140,7 +137,7 @@ def _line(segment: Compressed) -> str:
     size = f"{segment.original_tokens:,} → {counted(segment.compressed_tokens, 'token')}"
     when = f"session {segment.session_id[:8]}, steps {segment.start_turn}-{segment.end_turn}"
     use = f"relevance {segment.relevance_score:.2f}, read {segment.access_count}x"
-    topic = f"{_origin(segment.metadata.written_by)}{_clean(segment.topic)}"
+    topic = f"{_origin(segment.metadata.written_by)}{clean(segment.topic)}"
     numbers = paint(shown(f"({when}, {size}, {use})"), "dim")
     return f"{paint(shown(segment.segment_id), 'bold')}  {topic} {numbers}"
 
@@ -149,68 +146,21 @@ def _origin(written_by: str) -> str:
     return f"({written_by}) " if written_by == formats.FOREIGN else ""
 
 
-def _clean(text: str) -> str:
-    """Make text safe: anyone may have written it, and a model may read it, so no tag in it may
-    work."""
-    return shown(fence.clean(text))
-
-
 def _named(segment_id: str) -> Compressed:
     exact = library.find(segment_id)
     if exact is not None:
         return exact
     similar = library.find_by_prefix(segment_id) if segment_id else []
     if len(similar) > 1:
-        raise SeveralSegments(
-            f"{len(similar)} compressed topics have an id that begins with {shown(segment_id)!r}"
-        )
+        raise SeveralSegments(f"{len(similar)} topics have an id that begins with {segment_id!r}")
     if not similar:
-        raise NoSegment(f"no compressed topic has the id {shown(segment_id)!r}")
+        raise NoSegment(f"no compressed topic has the id {segment_id!r}")
     return similar[0]
-
-
-def _of_session(listed: list[Compressed], session: str) -> list[Compressed]:
-    return [segment for segment in listed if segment.session_id.startswith(session)]
-
-
-def _session_id() -> str:
-    """Return the session whose queue is shown: the one at work here."""
-    try:
-        return sessions.at_work().state.session_id
-    except NoSession:
-        return "unknown"
-
-
-def _parse_input(data: bytes) -> list[dict[str, Any]]:
-    if len(data) > MOST_INPUT:
-        raise NotASave(f"more than {MOST_INPUT:,} bytes")
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise NotASave(f"not JSON: {error}") from None
-    given = value if isinstance(value, list) else [value]
-    if not given or not all(isinstance(values, dict) for values in given):
-        raise NotASave("neither an object nor a list of objects")
-    return given
-
-
-def _text(given: dict[str, Any], key: str) -> str:
-    text = given.get(key)
-    if not isinstance(text, str):
-        raise NotASave(f"{key} must be a text")
-    return text
-
-
-def _texts(given: dict[str, Any], key: str) -> list[str]:
-    texts = given.get(key, [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise NotASave(f"{key} must be a list of texts")
-    return texts
 
 
 @click.command()
 @of_session
-@click.option("--now", is_flag=True, help="Compress however full the window is.")
+@flag("--now", help="Compress however full the window is.")
 def compress(session: str, now: bool) -> None:
     """Compress the older topics of a session.
 
@@ -222,30 +172,25 @@ def compress(session: str, now: bool) -> None:
       holdfast compress --now   however full the window is
     """
     chosen = choose(session)
+    state, now_ms = chosen.state, int(time.time() * 1000)
     with working("compressing"), sessions.working_folder(chosen) as folder:
-        report = _rolled(Chosen(chosen.state, folder), force=now)
-    for text in lines(report):
+        seen = view.of_transcript(state, settings_load.load(state.project), now_ms, folder)
+        report = tiers.roll(
+            state.transcript,
+            session_id=state.session_id,
+            record=storage.read_on(state, folder),
+            project=state.project,
+            used_ratio=seen.verdict.used_ratio,
+            now_ms=now_ms,
+            force=now,
+        )
+    for text in _lines(report):
         say(text)
     if report.errors:
         raise HoldfastError("; ".join(report.errors), "what was not compressed stays pending")
 
 
-def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
-    state, now_ms = chosen.state, int(time.time() * 1000)
-    settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, now_ms, chosen.folder)
-    return tiers.roll(
-        state.transcript,
-        session_id=state.session_id,
-        record=storage.read_on(state, chosen.folder),
-        project=state.project,
-        used_ratio=seen.verdict.used_ratio,
-        now_ms=now_ms,
-        force=force,
-    )
-
-
-def lines(report: RollReport) -> list[str]:
+def _lines(report: RollReport) -> list[str]:
     """Return the lines for what was done, else for what was not and why. --now is advised only
     where it would compress something."""
     done = [report.line] if report.line else []

@@ -7,57 +7,44 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
-from holdfast.cli.options import DATABASE
+from holdfast.cli.options import DATABASE, FILE, flag
 from holdfast.cli.terminal import say
 from holdfast.wire.errors import HoldfastError
 
 PORT = 3847
-FILE = click.Path(path_type=Path, dir_okay=False)
+A_PORT = click.IntRange(0, 65535)
 
 
-def _not_installed(words: str) -> HoldfastError:
-    """Say that the packages of the extra `serve` are missing."""
-    from holdfast.files.executable import install_command_for
+@contextmanager
+def _with_extra(what: str) -> Iterator[None]:
+    """Name the extra that is missing, and how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        from holdfast.files.executable import install_command_for
 
-    return HoldfastError(words, install_command_for("serve"), 5)
+        words = f"{what} needs {error.name}, which is not installed"
+        raise HoldfastError(words, install_command_for("serve"), 5) from error
 
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    default=PORT,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen on.",
-)
+@click.option("--port", default=PORT, show_default=True, type=A_PORT, help="Port to listen on.")
 @DATABASE
 @click.option("--tls-cert", type=FILE, help="Certificate with its chain (PEM).")
 @click.option("--tls-key", type=FILE, help="Key of the certificate (PEM).")
-@click.option("--behind-proxy", is_flag=True, help="A proxy in front does the encryption.")
+@flag("--behind-proxy", help="A proxy in front does the encryption.")
 @click.option(
-    "--allow-host",
-    multiple=True,
-    metavar="NAME",
-    help="A host name that requests may use; can be repeated.",
+    "--allow-host", "allowed", multiple=True, metavar="NAME", help="Host name requests may use."
 )
-@click.option(
-    "--watch-only", is_flag=True, help="Only watch and save sessions, without the server."
-)
-def serve(
-    host: str,
-    port: int,
-    database: str,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    behind_proxy: bool,
-    allow_host: tuple[str, ...],
-    watch_only: bool,
-) -> None:
+@flag("--watch-only", help="Only watch and save sessions, without the server.")
+def serve(database: str, watch_only: bool, **address: Any) -> None:
     """Start the HTTP server, for this machine or for a team.
 
     It also watches every live session and saves it in time. It listens on this machine only, unless
@@ -71,43 +58,32 @@ def serve(
     if watch_only:
         return _watch(database)
     gc.disable()  # during imports: collecting garbage took 0.1 s of 1
-    try:
+    with _with_extra("the HTTP interface"):
         from holdfast.api import server
-    except ModuleNotFoundError as error:
-        words = f"the HTTP interface needs {error.name}, which is not installed"
-        raise _not_installed(words) from error
-    address = server.Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
-    plan = server.Plan(address, database, _say_link if sys.stderr.isatty() else None)
+
+    def say_link(link: str) -> None:
+        say(f"the dashboard, for one login within five minutes: {link}", err=True)
+
+    # on a terminal only: in the journal of a service others could read the link
+    link = say_link if sys.stderr.isatty() else None
+    plan = server.Plan(server.Address(**address), database, link)
     server.serve(plan, lambda words: say(words, err=True))
-
-
-def _say_link(link: str) -> None:
-    """Print the link, on a terminal only: in the journal of a service others could read it."""
-    say(f"the dashboard, for one login within five minutes: {link}", err=True)
 
 
 def _watch(database: str) -> None:
     """Watch until SIGINT or SIGTERM. If another process is watching, wait for its end first."""
     import signal
-    import threading
 
     from holdfast.cli.start import until_signalled
     from holdfast.hub.store.store import Store
     from holdfast.watcher import loop
-    from holdfast.watcher.loop import describe_holder
 
-    other = loop.holder()
-    if other is not None:
-        say(f"{describe_holder(other)} watches already; waiting for its end", err=True)
-    started = threading.Event()
-
-    def say_started() -> None:
-        started.wait()
+    if other := loop.holder():
+        say(f"{loop.describe_holder(other)} watches already; waiting for its end", err=True)
+    else:
         say("watching every live session; Ctrl-C stops it", err=True)
-
-    threading.Thread(target=say_started, daemon=True).start()
     with until_signalled(signal.SIGINT, signal.SIGTERM) as ended:
-        loop.run(ended, lambda: Store.open(database), started=started)
+        loop.run(ended, lambda: Store.open(database))
     say("ended; every checkpoint taken is verified", err=True)
 
 
@@ -129,16 +105,9 @@ def statusline() -> None:
     click.echo(status_line.show(scan.parse_object(data), data), nl=False, color=True)
 
 
-SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
-
-
 @click.command()
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="Port of the server (default: that of the one that runs, else 3847).",
-)
-@click.option("--no-open", is_flag=True, help="Print the link and do not open a browser.")
+@click.option("--port", type=A_PORT, help="Its port (default: the running server's, else 3847).")
+@flag("--no-open", help="Print the link and do not open a browser.")
 def ui(port: int | None, no_open: bool) -> None:
     """Open the dashboard: every session, and what each compaction cost.
 
@@ -150,10 +119,8 @@ def ui(port: int | None, no_open: bool) -> None:
       holdfast ui             in your browser
       holdfast ui --no-open   print the link, open nothing
     """
-    try:
+    with _with_extra("the dashboard"):
         from holdfast.api import login, server
-    except ModuleNotFoundError as error:
-        raise _not_installed(f"the dashboard needs {error.name}, which is not installed") from error
 
     def show(link: str) -> None:
         click.echo(link)
@@ -170,7 +137,7 @@ def ui(port: int | None, no_open: bool) -> None:
 
 def _opened(link: str) -> bool:
     """Open a browser if there is a screen: a text browser would take over the terminal."""
-    if sys.platform != "darwin" and not any(os.environ.get(name) for name in SCREENS):
+    if sys.platform != "darwin" and not any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))):
         return False
     import webbrowser
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -24,13 +24,7 @@ from holdfast.archive.transcripts import (
 )
 from holdfast.cli.terminal import say
 from holdfast.client import agents
-from holdfast.client.agents import (
-    by_time,
-    in_folder,
-    modified_at,
-    newest_first,
-    of_sessions,
-)
+from holdfast.client.agents import by_time, in_folder, modified_at, newest_first, of_sessions
 from holdfast.client.limit_settings import project_of
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
@@ -52,10 +46,6 @@ class NoSuchTranscript(HoldfastError):
     hint = "name a session's .jsonl file under ~/.claude/projects"
 
 
-class NotATranscript(HoldfastError):
-    hint = NoSuchTranscript.hint
-
-
 class NoSession(HoldfastError):
     hint = (
         "start Claude Code once, after `holdfast install`; or name a transcript, a .jsonl file; "
@@ -74,53 +64,43 @@ class Chosen(NamedTuple):
     folder: str
 
 
-def choose(word: str = "", *, quiet: bool = False) -> Chosen:
-    """Choose the session to read. `quiet` prints no notes about which one it is."""
-    if is_file_name(word):
+def choose(word: str = "", *, quiet: bool = False, only_here: bool = False) -> Chosen:
+    """Choose a session. `quiet` prints no notes about which one it is. With `only_here` it must
+    belong to this folder's project, unless it is named."""
+    if "/" in word or word.endswith((".jsonl", *PACKED)) or (word and Path(word).is_file()):
         return of_file(Path(word))
     start = word or calling_session()
     try:
-        chosen = _recorded(start) if start else _newest()
+        chosen = _recorded(start) if start else _newest_here(only_here)
     except NoSession:
         path = _transcript_of(start) if start else next(iter(by_time()), None)
-        if path is None:
+        if path is None or (only_here and not start):
             raise
         chosen = of_file(path)
-    if not chosen.state.was_live:
-        if Path(chosen.state.transcript).suffix not in PACKED and not quiet:
-            _say_without_hooks(Path(chosen.state.transcript))
-    else:
+    if chosen.state.was_live:
         if copy := _copy_if_gone(chosen.state.transcript):
             say_damaged(copy)
             chosen = Chosen(State(**{**vars(chosen.state), "transcript": copy}), chosen.folder)
+    elif not quiet and Path(chosen.state.transcript).suffix not in PACKED:
+        name = shown(agents.session_of(Path(chosen.state.transcript))[:8])
+        say(f"note: no hook has run in session {name}; read from its transcript", err=True)
     if not (word or quiet):
         say_where(chosen)
     return chosen
 
 
-def choose_to_save(word: str = "", *, anywhere: bool = False, quiet: bool = False) -> Chosen:
-    """Choose the session to save. It must belong to this folder's project, unless one is named or
-    `anywhere` is set, because a checkpoint goes into the folder of its session."""
-    if word or anywhere or calling_session():
-        return choose(word, quiet=quiet)
-    chosen = newest_here()
-    if not (chosen.state.was_live or quiet):
-        _say_without_hooks(Path(chosen.state.transcript))
-    return chosen
-
-
-def newest_here() -> Chosen:
+def _newest_here(only_here: bool) -> Chosen:
     """Choose the session of this folder: the recorded one, unless it has ended and a transcript
-    that no hook has recorded is newer."""
+    that no hook has recorded is newer; else the nearest recorded one."""
     # Claude Code may use one name for two folders, so the files' content decides
-    known = (path for path in _of_folder(Path.cwd()) if path.suffix not in PACKED)
+    known = (path for path in _transcripts_here() if path.suffix not in PACKED)
     path = next((path for path in known if project_of(path) and is_here(of_file(path))), None)
     try:
         recorded = at_work()
     except NoSession:
-        if path is None:
+        if path is None and only_here:
             raise
-        return of_file(path)
+        return of_file(path) if path else _recorded("")
     is_newer = path and modified_at(path) > modified_at(Path(recorded.state.transcript))
     return of_file(path) if path and is_newer and has_ended(recorded) else recorded
 
@@ -141,15 +121,13 @@ def windows(start: str = "", everything: bool = False) -> list[Chosen]:
 
     Ended ones are left out, unless `everything` is set or a session is named.
     """
-    known = [Chosen(state, folder) for folder, state in window_state.all_windows()]
+    known = (Chosen(state, folder) for folder, state in window_state.all_windows())
     recorded = [
         window
         for window in known
         if window.state.was_live and window.state.session_id.startswith(start)
     ]
-    if everything or start:
-        return recorded
-    return [window for window in recorded if not has_ended(window)]
+    return [window for window in recorded if everything or start or not has_ended(window)]
 
 
 def calling_session() -> str:
@@ -166,20 +144,15 @@ def of_file(path: Path) -> Chosen:
         raise NoSuchTranscript(f"{path} is not a file")
     try:
         if not lookup.has_lines(path):
-            raise NotATranscript(f"{path} holds no line of a session")
+            raise NoSuchTranscript(f"{path} holds no line of a session")
     except Unreadable as error:
         raise NoSuchTranscript(str(error)) from None
     if path.suffix in PACKED:
         return _of_gzip(str(path))
-    return Chosen(*for_transcript(path, *names_of(path)))
+    return Chosen(*for_transcript(path, *_names_of(path)))
 
 
-def is_file_name(word: str) -> bool:
-    """Whether a word that names a session is its transcript, and not the start of its id."""
-    return "/" in word or word.endswith((".jsonl", *PACKED)) or bool(word and Path(word).is_file())
-
-
-def names_of(path: Path) -> tuple[str, str]:
+def _names_of(path: Path) -> tuple[str, str]:
     """Return session and agent from the file's content, else from the client's way of naming
     files."""
     stem = path.name.partition(".jsonl")[0]
@@ -237,17 +210,17 @@ def working_folder(chosen: Chosen) -> Iterator[str]:
 
 
 def find_archived(start: str) -> ArchivedSession | None:
-    """Return the archived session whose id begins with this; None if there is none."""
-    try:
+    with suppress(NoArchivedTranscript):
         return archive.find_session(start)
-    except NoArchivedTranscript:
-        return None
+    return None
 
 
 def newest_compacted(but: Path) -> Path | None:
-    """Return the newest transcript with a compaction, among the last ones."""
-    others = (path for path in by_time()[:LOOKED_AT] if path != but)
-    return next((path for path in others if _is_compacted(path)), None)
+    for path in by_time()[:LOOKED_AT]:
+        with suppress(OSError), path.open("rb") as file:
+            if path != but and any(sign in line for line in file for sign in agents.COMPACTED):
+                return path
+    return None
 
 
 def say_damaged(copy: str) -> None:
@@ -257,14 +230,6 @@ def say_damaged(copy: str) -> None:
         raise DamagedTranscript(f"the archived {shown(copy)}: {words}")
     if words:
         say(f"note: the archived {shown(copy)}: {words}", err=True)
-
-
-def _newest() -> Chosen:
-    """Choose the session of this folder, else the nearest recorded one."""
-    try:
-        return newest_here()
-    except NoSession:
-        return _recorded("")
 
 
 def _recorded(start: str) -> Chosen:
@@ -300,13 +265,11 @@ def _transcript_of(start: str) -> Path | None:
     return Path(archived.path) if archived else None
 
 
-def _of_folder(folder: Path) -> list[Path]:
+def _transcripts_here() -> list[Path]:
     """List the transcripts of this folder, else of the nearest folder above it that has any."""
-    here = folder.resolve()
-    others = [
-        (project_of(path), path)
-        for path in newest_first(list(agents.other_transcripts(os.environ)))[:LOOKED_AT]
-    ]
+    here = Path.cwd().resolve()
+    known = newest_first(list(agents.other_transcripts(os.environ)))[:LOOKED_AT]
+    others = [(project_of(path), path) for path in known]
     for place in (here, *here.parents):
         claudes = of_sessions(transcripts_folder() / slug(str(place)))
         paths = [*claudes, *(path for project, path in others if project == str(place))]
@@ -315,23 +278,13 @@ def _of_folder(folder: Path) -> list[Path]:
     return []
 
 
-def _is_compacted(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return any(sign in line for line in file for sign in agents.COMPACTED)
-    except OSError:
-        return False
-
-
 def _of_gzip(path: str) -> Chosen:
     from holdfast.session.window_brief import state_of  # `status` seldom needs it
 
-    about = archive.read_header(path)
-    if about:
+    if about := archive.read_header(path):
         say_damaged(path)
-    else:
-        about = CopyHeader("", *names_of(Path(path)), lookup.folder_of(path))
-    return Chosen(state_of(path, about), "")
+    named = about or CopyHeader("", *_names_of(Path(path)), lookup.folder_of(path))
+    return Chosen(state_of(path, named), "")
 
 
 def _copy_if_gone(source: str) -> str:
@@ -343,11 +296,6 @@ def _copy_if_gone(source: str) -> str:
 
 def _say_gone(copy: str) -> None:
     say(f"note: {NOT_RESUMABLE}; this is from the archived {shown(copy)}", err=True)
-
-
-def _say_without_hooks(path: Path) -> None:
-    name = shown(agents.session_of(path)[:8])
-    say(f"note: no hook has run in session {name}; read from its transcript", err=True)
 
 
 def say_where(chosen: Chosen) -> None:

@@ -8,52 +8,27 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli.options import AS_JSON, PROJECT
+from holdfast.cli.options import AS_JSON, FILE, in_project
 from holdfast.cli.terminal import paint, print_json, say
 from holdfast.events import session_end
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
 
-PROJECT_FILE = click.option(
-    "--project", metavar="DIR", type=click.Path(path_type=Path), help="In this project's file."
-)
+
+def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
+    return [word for word in ("set", "unset", *BY_NAME) if word.startswith(start)]
 
 
-class _SettingName(click.Choice[str]):
-    """The name of a setting: the shell completes it, and the error for a wrong one names the
-    nearest."""
-
-    def __init__(self) -> None:
-        super().__init__(tuple(BY_NAME))
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        if value not in BY_NAME:
-            raise edit.no_such_setting(str(value))
-        return str(value)
-
-
-class _Settings(click.Group):
-    """`settings NAME` shows a setting: a word that is no command below is the name of one."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.commands:
-            return "get", get, args
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
-@PROJECT
+@click.command()
+@click.argument("words", nargs=-1, metavar="[[set | unset] NAME [VALUE]]", shell_complete=_complete)
+@in_project(type=FILE, help="As seen from this project; `set` and `unset` change its file.")
 @AS_JSON
-@click.pass_context
-def settings(context: click.Context, project: Path | None, as_json: bool) -> None:
+def settings(words: tuple[str, ...], project: Path | None, as_json: bool) -> None:
     """Show and change settings.
 
-    Without a command it shows the value of every setting and the file it came from.
+    Without words it shows the value of every setting and the file it came from. An invalid value
+    is refused.
 
     \b
     Examples:
@@ -61,46 +36,40 @@ def settings(context: click.Context, project: Path | None, as_json: bool) -> Non
       holdfast settings set preset conservative   in your own file
       holdfast settings unset preset              back to the default
     """
-    context.obj = (project, as_json)
-    if context.invoked_subcommand is None:
-        _show(TABLE, project, as_json)
+    for name in words[1:2] if words[:1] in (("set",), ("unset",)) else words[:1]:
+        if name not in BY_NAME:
+            raise edit.no_such_setting(name)
+    match words:
+        case ():
+            _show(TABLE, project, as_json)
+        case ("set", name, value):
+            _set(name, value, project)
+        case ("unset", name):
+            _unset(name, project)
+        case (name,) if name in BY_NAME:
+            _show((BY_NAME[name],), project, as_json)
+        case _:
+            raise click.UsageError("say NAME, `set NAME VALUE` or `unset NAME`")
 
 
-@click.command()
-@click.argument("name", type=_SettingName(), metavar="NAME")
-@PROJECT
-@AS_JSON
-@click.pass_obj
-def get(above: tuple[Path | None, bool], name: str, project: Path | None, as_json: bool) -> None:
-    """Show one setting, where its value came from, and who may set it."""
-    _show((BY_NAME[name],), project or above[0], as_json or above[1])
-
-
-@settings.command("set")
-@click.argument("name", type=_SettingName(), metavar="NAME")
-@click.argument("value")
-@PROJECT_FILE
-def set_value(name: str, value: str, project: Path | None) -> None:
-    """Write one setting into your settings file. An invalid value is refused."""
+def _set(name: str, value: str, project: Path | None) -> None:
     path = settings_load.file_of(project)
     before = edit.value_in(path, name)
     written = edit.check(name, value, project)
     edit.write(name, written, path)
     say(f"{path}: {name} = {written}")
     _say_undo(name, before, project)
-    _say_if_overridden(name, path, project)
+    loaded = settings_load.load(str(project or Path.cwd()))
+    if loaded.origins[name] != str(path):  # a variable, or the current project's file
+        stronger = f"{loaded.values[name]} from {loaded.origins[name]}"
+        say(f"note: here {name} is still {stronger}, which comes after this file", err=True)
 
 
-@settings.command()
-@click.argument("name", type=_SettingName(), metavar="NAME")
-@PROJECT_FILE
-def unset(name: str, project: Path | None) -> None:
-    """Remove one setting from your settings file. Its default applies again."""
+def _unset(name: str, project: Path | None) -> None:
     path = settings_load.file_of(project)
     before = edit.value_in(path, name)
     if before is None:
-        say(f"{path} does not set {name}; nothing was changed")
-        return
+        return say(f"{path} does not set {name}; nothing was changed")
     edit.remove(name, path)
     loaded = settings_load.load(str(project or ""))
     say(f"{path}: {name} removed; it is {loaded.values[name]} now")
@@ -109,18 +78,8 @@ def unset(name: str, project: Path | None) -> None:
 
 def _say_undo(name: str, before: object, project: Path | None) -> None:
     there = f" --project {shlex.quote(str(project))}" if project else ""
-    if before is None:
-        say(f"  undo: holdfast settings unset {name}{there}")
-    else:
-        say(f"  undo: holdfast settings set {name} {shlex.quote(str(before))}{there}")
-
-
-def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
-    """Say so if a variable or the current project's file overrides the new value."""
-    loaded = settings_load.load(str(project or Path.cwd()))
-    if loaded.origins[name] != str(path):
-        stronger = f"{loaded.values[name]} from {loaded.origins[name]}"
-        say(f"note: here {name} is still {stronger}, which comes after this file", err=True)
+    how = f"unset {name}" if before is None else f"set {name} {shlex.quote(str(before))}"
+    say(f"  undo: holdfast settings {how}{there}")
 
 
 def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> None:
@@ -128,15 +87,12 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
     notes = session_end.check_note(loaded, int(time.time() * 1000))
     errors = [*loaded.errors, *([notes] if notes else [])]
     if as_json:
-        values = {
-            row.name: {
-                "value": loaded.values[row.name],
-                "from": loaded.origins[row.name],
-                "set_by": row.set_by,
-            }
+        values, origins = loaded.values, loaded.origins
+        plain = {
+            row.name: {"value": values[row.name], "from": origins[row.name], "set_by": row.set_by}
             for row in rows
         }
-        return print_json({"settings": values, "errors": errors})
+        return print_json({"settings": plain, "errors": errors})
     for row in rows:
         who = "you only" if row.set_by == USER else "you or the project"
         origin = loaded.origins[row.name]
@@ -146,8 +102,5 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
         say(f"    {row.meaning}{choices}; set by {who}")
     for error in errors:
         say(f"not used: {error}", err=True)
-    row = rows[0]
-    also = f", ${row.also}" if row.also else ""
-    name, variables = (row.name, f"${row.variable}{also}") if len(rows) == 1 else ("NAME", "")
-    how = f"holdfast settings set {name} VALUE, or the variable {variables or '$HOLDFAST_NAME'}"
+    how = "holdfast settings set NAME VALUE, or the variable $HOLDFAST_NAME"
     say(f"change: {how}; yours are in {settings_load.user_file()}", err=True)

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli import sessions, terminal
-from holdfast.cli.options import AS_JSON, of_session
+from holdfast.cli.options import AS_JSON, flag, of_session
 from holdfast.cli.sessions import Chosen
 from holdfast.cli.terminal import paint, print_json, say, unfiltered
 from holdfast.client.agents import by_time, modified_at, session_of
@@ -29,7 +28,7 @@ from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
-from holdfast.window import alert_texts, health, history, make_mark, view
+from holdfast.window import alert_texts, health, history, make_mark, observed_limits, view
 from holdfast.window.health import read_compactions
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
@@ -55,16 +54,9 @@ HOW_KNOWN = {
 
 @click.command()
 @of_session
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Show every session that has not ended, and list the newest past ones.",
-)
+@flag("--all", "everything", help="Show every running session, and list the newest past ones.")
 @AS_JSON
-@click.option(
-    "--forget-limits", is_flag=True, help="Forget the compaction limits learned on this machine."
-)
+@flag("--forget-limits", help="Forget the compaction limits learned on this machine.")
 def status(session: str, everything: bool, as_json: bool, forget_limits: bool) -> None:
     """Show how full the window is and how many steps are left.
 
@@ -82,7 +74,8 @@ def status(session: str, everything: bool, as_json: bool, forget_limits: bool) -
       holdfast status 752b636e   a session by the start of its id
     """
     if forget_limits:
-        return _forget_limits()
+        count = counted(observed_limits.forget(int(time.time() * 1000)), "compaction")
+        return say(f"Forgot {count}. Limits now come from the table and your settings.")
     if everything:
         return _show_all(session, as_json)
     chosen = sessions.choose(session, quiet=True)
@@ -106,13 +99,6 @@ def _show_all(start: str, as_json: bool) -> None:
     _show_past({report["session_id"] for report in reports}, start)
 
 
-def _forget_limits() -> None:
-    from holdfast.window import observed_limits
-
-    count = observed_limits.forget(int(time.time() * 1000))
-    say(f"Forgot {counted(count, 'compaction')}. Limits now come from the table and your settings.")
-
-
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     """The report, with what only `status` shows: cleared results, and what the stop guard looks
     at, whether it is on or off."""
@@ -122,17 +108,15 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     values = report(chosen)
     values["compactions"], values["microcompactions"] = read_compactions(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
+    measured = {name: values[name] for name in ("edge_tokens", "estimated")}
     against = stop_guard.find_objections(
-        state,
-        chosen.folder,
-        values["used_tokens"],
-        now_ms,
-        {},
-        edge_tokens=values["edge_tokens"],
-        estimated=values["estimated"],
+        state, chosen.folder, values["used_tokens"], now_ms, {}, **measured
     )
+    # On as the session's next hook will find it; variables of this shell are not the session's.
+    by_files = settings_load.load(state.project, environ={}).word("stop_guard") == "on"
+    by_variable = {make_mark.ON_BY_VARIABLE: True, make_mark.OFF_BY_VARIABLE: False}
     values["stop_guard"] = {
-        "on": _is_guarded(state),
+        "on": by_variable.get(state.stop_guard, by_files),
         "forced": against.forced,
         "running_subtasks": list(against.running),
         "unresolved_errors": list(against.errors),
@@ -142,19 +126,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     return values
 
 
-def _is_guarded(state: State) -> bool:
-    """Return whether the stop guard is on, as the session's next hook will find it: by the
-    session's variable, else by the settings files.
-
-    Variables of this shell are not the session's.
-    """
-    if state.stop_guard in (make_mark.ON_BY_VARIABLE, make_mark.OFF_BY_VARIABLE):
-        return state.stop_guard == make_mark.ON_BY_VARIABLE
-    return settings_load.load(state.project, environ={}).word("stop_guard") == "on"
-
-
 def report(chosen: Chosen) -> dict[str, Any]:
-    """Return what is known about a window, as values for JSON."""
     settings = settings_load.load(chosen.state.project)
     seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
     values = health.describe(seen, chosen.state, settings.share("watch_at"))
@@ -171,7 +143,6 @@ def report(chosen: Chosen) -> dict[str, Any]:
 
 
 def _server() -> dict[str, Any]:
-    """Return the state of the team's server at the last contact."""
     from holdfast.hub.team import connection
 
     url = connection.address()
@@ -191,7 +162,7 @@ def show(report: dict[str, Any]) -> None:
     of an empty Python."""
     zone, alert = str(report["zone"]), report["alert"]
     share = f"{alert_texts.estimate_mark(report['estimated'])}{report['used_ratio']:.1%}"
-    level = paint(f"{share} {zone}", "bold", terminal.ZONE_PAINT[zone])
+    level = paint(f"{share} {zone}", "bold", zone)
     if alert:
         level += ", " + paint(alert, "bold", terminal.ALERT_PAINT[alert])
     say(f"{paint('context', 'bold')} {terminal.bar(report['used_ratio'], zone)} {level}")
@@ -204,24 +175,34 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     used = f"{about}{report['used_tokens']:,} of {report['edge_tokens']:,} tokens"
     edge = f"{report['edge_tokens']:,} in a window of {report['window_tokens']:,}"
     agent = f", agent {report['agent_id']}" if report["agent_id"] else ""
-    where = f"{report['session_id']}{agent} in {report['cwd'] or 'an unknown folder'}"
     client = f"client {report['client_version'] or 'unknown'}"
-    switches = ", ".join(f"{name}={value}" for name, value in report["switches"].items())
+    path, guard = report["checkpoint_path"] or "", report["stop_guard"]
+    saved = f"{Path(path).stem}, " if path else ""  # its id, as `resume` takes it
+    if report["checkpoint_trigger"]:
+        saved += f"{_ago(report['checkpoint_ms'])} ({report['checkpoint_trigger']})"
+    heard = "none has run in this session; read from its transcript"
+    heard = _ago(report["heard_ms"]) if report["heard_ms"] else heard
+    heard = f"the session ended {_ago(report['ended_ms'])}" if report["ended_ms"] else heard
+    since = " since the last checkpoint" if report["checkpoint_ms"] else ": no checkpoint yet"
+    against = ["stops are forced"] * guard["forced"]
+    against += [f"{task} runs" for task in guard["running_subtasks"]]
+    against += [f"unresolved: {error}" for error in guard["unresolved_errors"]]
     rows = [
         ("used", f"{used} ({HOW_KNOWN[report['basis']]})"),
         *_cleared(report),
         ("limit", f"{edge}: {report['edge_source']}"),
         ("left", _describe_remaining(report)),
         ("forecast", report["forecast_basis"]),
-        ("session", where),
-        ("last hook", _when(report)),
+        ("session", f"{report['session_id']}{agent} in {report['cwd'] or 'an unknown folder'}"),
+        ("last hook", heard),
         ("model", f"{report['model'] or 'unknown'}, {client}"),
-        ("switches", switches),
-        *_checkpoint(report),
+        ("switches", ", ".join(f"{name}={value}" for name, value in report["switches"].items())),
+        ("checkpoint", saved),
+        ("", path),  # on a line of its own: it may be wrapped anywhere
         ("watcher", describe_holder(report["watcher"]) if report["watcher"] else ""),
         ("server", _server_words(report["server"]) if "server" in report else ""),
-        ("unsaved", _unsaved(report, about)),
-        ("stop guard", _stop_guard(report["stop_guard"])),
+        ("unsaved", f"{about}{guard['unsaved_ratio']:.0%} of the limit{since}"),
+        ("stop guard", "; ".join(["on" if guard["on"] else "off", *against])),
         *(("settings", error) for error in report["settings_slips"]),
     ]
     return [row for row in rows if row[1]]
@@ -233,9 +214,8 @@ def _describe_remaining(report: dict[str, Any]) -> str:
     if report["running"]:
         return in_words(report["ops_left"], report["pace_ms"]) or "unknown"
     steps = in_words(report["ops_left"])
-    if report["running"] is None:
-        return f"{steps}, if the session is still running or is resumed" if steps else "unknown"
-    return f"not running; {steps} if it is resumed" if steps else "not running"
+    state = "unknown whether it runs" if report["running"] is None else "not running"
+    return f"{state}; {steps} if it is resumed" if steps else state
 
 
 def _cleared(report: dict[str, Any]) -> list[tuple[str, str]]:
@@ -249,16 +229,6 @@ def _cleared(report: dict[str, Any]) -> list[tuple[str, str]]:
     return [("cleared", f"{words} of Claude Code{how}"), *rows] if cleared["count"] else []
 
 
-def _checkpoint(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the checkpoint with its id on a separate line, as `resume` takes it: a path may be
-    wrapped anywhere."""
-    if not report["checkpoint_trigger"]:
-        return []
-    kept = f"{_ago(report['checkpoint_ms'])} ({report['checkpoint_trigger']})"
-    path = report["checkpoint_path"]
-    return [("checkpoint", f"{Path(path).stem}, {kept}" if path else kept), ("", path or "")]
-
-
 def _server_words(server: dict[str, Any]) -> str:
     answered = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
     sent = counted(server["batches"], "batch")
@@ -267,34 +237,12 @@ def _server_words(server: dict[str, Any]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _unsaved(report: dict[str, Any], about: str) -> str:
-    used = f"{about}{report['stop_guard']['unsaved_ratio']:.0%} of the limit"
-    saved = bool(report["checkpoint_ms"])
-    return f"{used} since the last checkpoint" if saved else f"{used}: no checkpoint yet"
-
-
-def _stop_guard(guard: dict[str, Any]) -> str:
-    against = [f"{task} runs" for task in guard["running_subtasks"]]
-    against += [f"unresolved: {error}" for error in guard["unresolved_errors"]]
-    forced = ["stops are forced"] if guard["forced"] else []
-    return "; ".join(["on" if guard["on"] else "off", *forced, *against])
-
-
-def _when(report: dict[str, Any]) -> str:
-    """Say how old the last report is, and whether the session has ended."""
-    if report["ended_ms"]:
-        return f"the session ended {_ago(report['ended_ms'])}"
-    unheard = "none has run in this session; read from its transcript"
-    return _ago(report["heard_ms"]) if report["heard_ms"] else unheard
-
-
 def _ago(ms: int) -> str:
     seconds = time.time() - ms / 1000
     return "just now" if seconds < 60 else f"{terminal.age(seconds)} ago"
 
 
 PAST_SESSIONS = 10
-COUNTED_BYTES = 100 << 20  # a gigabyte takes a second
 MOST_ASKED = 1_000
 
 
@@ -305,8 +253,7 @@ def _show_past(running: Collection[str], start: str) -> None:
     rows = []
     for name, path in islice(wanted, PAST_SESSIONS):
         with suppress(OSError, Unreadable):  # deleted meanwhile
-            is_small = path.stat().st_size <= COUNTED_BYTES
-            count = str(lookup.compactions(path).count) if is_small else "?"
+            count = str(lookup.compactions(path).count)
             age = terminal.age(time.time() - modified_at(path))
             asked = fence.clean(redact(" ".join(first_words(path).split())[:MOST_ASKED]))
             rows.append((name[:8], age, count, short(Path(project_of(path)).name, 16), asked))
@@ -316,7 +263,6 @@ def _show_past(running: Collection[str], start: str) -> None:
 
 
 WATCH_SECONDS = 2.0
-ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
 BAR, TITLE_CHARS, MOST_PATH = 10, 120, 4_096
 
 
@@ -333,11 +279,10 @@ def watch() -> None:
     from holdfast.cli.start import until_signalled
 
     console = Console(file=unfiltered(sys.stdout))
-    if not sys.stdout.isatty():  # rich takes a pipe for a terminal where FORCE_COLOR is set
+    if not sys.stdout.isatty():
         terminal.draw(_live_table())
         return
     say(f"every {WATCH_SECONDS:g} s; Ctrl-C stops it", err=True)
-    console.width -= ECHO_CHARS
     # a signal in the middle of a frame would show its head twice
     with (
         until_signalled(signal.SIGINT) as ended,
@@ -354,8 +299,7 @@ def _live_windows() -> list[dict[str, Any]]:
     now_ms = int(time.time() * 1000)
     known = sessions.windows()
     live = (window for window in known if is_live(window.folder, window.state, now_ms))
-    rows = [report(window) | {"title": _title(window.state)} for window in live]
-    rows.sort(key=_urgency)
+    rows = sorted((report(one) | {"title": _title(one.state)} for one in live), key=_urgency)
     first = {row["session_id"]: at for at, row in reversed(list(enumerate(rows)))}
     return sorted(rows, key=lambda row: (first[row["session_id"]], bool(row["agent_id"])))
 
@@ -368,18 +312,11 @@ def _urgency(row: dict[str, Any]) -> tuple[float, ...]:
 
 
 def _title(state: State) -> str:
-    """What a session was asked first; what kind an agent is."""
     if state.agent_id:
         return f"└ {inert(state.agent_type or state.agent_id, TITLE_CHARS)}"
-    return _first_title(state.transcript)
-
-
-@lru_cache(1_000)
-def _first_title(transcript: str) -> str:
-    try:
-        return title_of(redact(first_words(transcript)))
-    except (OSError, Unreadable):
-        return ""
+    with suppress(OSError, Unreadable):
+        return title_of(redact(first_words(state.transcript)))
+    return ""
 
 
 def _live_table() -> RenderableType:

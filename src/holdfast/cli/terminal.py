@@ -10,17 +10,19 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
+from holdfast.text import fence
 from holdfast.text.numbers import Progress, silent
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 REPLACEMENT = "?"
 _RANGES = (
@@ -37,7 +39,7 @@ _RANGES = (
     (0xE0000, 0xE007F),  # invisible tags
 )
 ACTING = {code: REPLACEMENT for first, last in _RANGES for code in range(first, last + 1)}
-_OF_COLOURS = frozenset("0123456789;")
+_NO_COLOUR = re.compile(r"\x1b(?!\[[0-9;]*m)")
 COLOURS = {
     "bold": "1",
     "dim": "2",
@@ -85,17 +87,13 @@ def _fill(line: str, width: int, hang: int) -> str:
     import textwrap
 
     lead = len(line) - len(line.lstrip(" ")) + hang
+    indent = " " * (lead if lead + LEAST_TEXT <= width else 0)
     return textwrap.fill(
-        line,
-        width,
-        subsequent_indent=" " * (lead if lead + LEAST_TEXT <= width else 0),
-        break_long_words=False,
-        break_on_hyphens=False,
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
 def paint(text: str, *colours: str, err: bool = False) -> str:
-    """Colour a text if colours are shown and wanted."""
     if not text or not has_colour(sys.stderr if err else sys.stdout):
         return text
     return f"\x1b[{';'.join(COLOURS[name] for name in colours)}m{text}\x1b[0m"
@@ -111,42 +109,25 @@ def has_colour(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def console(width: int | None = None) -> Console:
-    """Return a rich console for tables and bars, by the same rules; by default as wide as the
-    terminal."""
-    from rich.console import Console
-
-    class PipedConsole(Console):
-        def on_broken_pipe(self) -> None:
-            """Leave a closed pipe to `main`; rich would end with 1."""
-            raise BrokenPipeError
-
-    return PipedConsole(
-        width=width,
-        highlight=False,
-        color_system="auto" if has_colour(sys.stdout) else None,
-        emoji=False,
-    )
-
-
 def draw(*parts: RenderableType) -> None:
-    """Print tables and texts."""
-    print("\n".join(_lines_of(parts)), flush=True)
+    print("\n".join(lines_of(parts)), flush=True)
 
 
-def _lines_of(parts: Sequence[RenderableType]) -> list[str]:
-    """Draw into lines. In a pipe none is cut or wrapped, and none ends with blanks."""
+def lines_of(parts: Sequence[RenderableType]) -> list[str]:
+    """Draw into lines, with rich. In a pipe none is cut or wrapped, and none ends with blanks."""
+    from rich.console import Console
     from rich.measure import Measurement
 
-    rich_console = console(columns() or None)
-    if not columns() and not sys.stdout.isatty():
-        wide = console(MOST_COLUMNS)
-        rich_console = console(
-            max(WIDE, *(Measurement.get(wide, wide.options, part).maximum for part in parts))
-        )
-    with rich_console.capture() as drawn:
+    colours: Literal["auto"] | None = "auto" if has_colour(sys.stdout) else None
+    console = Console(
+        width=columns() or MOST_COLUMNS, highlight=False, emoji=False, color_system=colours
+    )
+    if not columns():
+        widths = (Measurement.get(console, console.options, part).maximum for part in parts)
+        console.width = max(WIDE, *widths)
+    with console.capture() as drawn:
         for part in parts:
-            rich_console.print(part)
+            console.print(part)
     return [line.rstrip() for line in drawn.get().splitlines()]
 
 
@@ -161,30 +142,24 @@ def draw_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         table.add_column(heading, no_wrap=heading != headings[-1], overflow="ellipsis")
     for row in rows:
         table.add_row(*(Text(inert(cell, MOST_COLUMNS), no_wrap=True) for cell in row))
-    heading, *lines = _lines_of([table])
+    heading, *lines = lines_of([table])
     print(heading, file=sys.stderr, flush=True)
     print("\n".join(lines), flush=True)
 
 
 def print_json(value: object) -> None:
-    """Print a value for a program."""
     print(json.dumps(value, indent=2), flush=True)
+
+
+def clean(text: str) -> str:
+    """Make text for a line safe: anyone may have written it, and a model may read it, so no tag in
+    it may work."""
+    return inert(fence.clean(text))
 
 
 def safe(text: str) -> str:
     """Replace every character that would act on a terminal by "?"; line ends and tabs stay."""
-    if "\x1b" not in text:
-        return text.translate(ACTING)
-    first, *rest = text.translate(ACTING).split("\x1b")
-    return first + "".join(_after_escape(part) for part in rest)
-
-
-def _after_escape(part: str) -> str:
-    if part[:1] == "[":
-        for character in part[1:]:
-            if character not in _OF_COLOURS:
-                return ("\x1b" if character == "m" else REPLACEMENT) + part
-    return REPLACEMENT + part
+    return _NO_COLOUR.sub(REPLACEMENT, text.translate(ACTING))
 
 
 class SafeStream(io.TextIOWrapper):
@@ -264,9 +239,7 @@ def working(what: str) -> Iterator[Progress]:
         console=Console(file=unfiltered(sys.stderr)),
         transient=True,
     )
-    task = bar.add_task(what, total=None, count="")
-
-    told_at = 0.0
+    task, told_at = bar.add_task(what, total=None, count=""), 0.0
 
     def tell(words: str, done: int, total: int) -> None:
         nonlocal told_at
@@ -286,30 +259,33 @@ def working(what: str) -> Iterator[Progress]:
         bar.stop()
 
 
-def confirm(question: str) -> None:
-    """Ask a question. Anything but a yes ends the command."""
+def confirm(question: str, show: Callable[[], None] | None = None) -> None:
+    """Ask; anything but a yes ends the command. `show` shows the details on a `d`."""
     import click
 
-    hint = ""
+    question, hint = f"{question} [y/N{'/d' if show else ''}]", ""
     try:
-        if click.confirm(question, err=True):
-            return
+        while True:
+            answer = click.prompt(question, default="n", show_default=False, err=True)
+            if answer.strip().lower() in ("y", "yes"):
+                return
+            if answer.strip().lower() != "d" or show is None:
+                break
+            show()
     except click.Abort:  # the end of the input, or Ctrl-C
-        if sys.stdin.isatty():
-            raise
-        hint = " Say --yes to go on without a question."
+        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
+        say(err=True)
     say(f"Nothing was changed.{hint}", err=True)
     sys.exit(1)
 
 
-ZONE_PAINT = {"green": "green", "yellow": "yellow", "orange": "orange", "red": "red"}
 ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "critical": "red"}
 
 
 def bar(used_ratio: float, zone: str, width: int = 40) -> str:
     """Draw a bar; its full length is the compaction limit."""
     filled = min(width, max(0, round(used_ratio * width)))
-    return paint("█" * filled, ZONE_PAINT[zone]) + paint("░" * (width - filled), "dim")
+    return paint("█" * filled, zone) + paint("░" * (width - filled), "dim")
 
 
 def age(seconds: float) -> str:

@@ -11,7 +11,7 @@ import click
 from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.transcripts import ArchivedSession, NoArchivedTranscript
-from holdfast.cli.options import AS_JSON, EVERYWHERE
+from holdfast.cli.options import AS_JSON, EVERYWHERE, flag
 from holdfast.cli.terminal import age, confirm, draw_table, print_json, say
 from holdfast.client.memory_folder import slug
 from holdfast.events import background
@@ -20,7 +20,6 @@ from holdfast.text.numbers import counted
 
 SETTING = "archive_transcripts"
 TURN_ON = f"holdfast settings set {SETTING} on"
-HOW_TO_REMOVE = "holdfast transcripts remove --all"
 
 
 @click.group(invoke_without_command=True)
@@ -46,7 +45,7 @@ def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None
     if as_json:
         return print_json({**state, "sessions": [_row(session) for session in listed]})
     if listed:
-        _draw(listed)
+        draw_archived(listed)
     else:
         say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
     for words in in_words(state):
@@ -55,15 +54,15 @@ def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None
 
 @transcripts.command()
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
-@click.option("--all", "everything", is_flag=True, help="Every archived transcript.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@flag("--all", "everything", help="Every archived transcript.")
+@flag("--yes", help="Do not ask.")
 def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Remove archived sessions for good, by id or its first characters. Claude Code's own
     transcripts stay."""
     chosen = archive.sessions() if everything else list(map(archive.find_session, sessions))
     if not chosen:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
-    _draw(chosen)
+    draw_archived(chosen)
     if not yes:
         confirm(f"Remove {_counted(chosen)} for good?")
     with save_transcripts.hold_archive():
@@ -74,20 +73,18 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
 
 
 def in_words(state: dict[str, Any]) -> list[str]:
-    """Describe how long the client keeps transcripts, and how long we do."""
-    size = _megabytes(state["archived_bytes"])
-    has = f"{counted(state['archived_sessions'], 'session')}, {size}"
+    has = f"{counted(state['archived_sessions'], 'session')}, {_megabytes(state['archived_bytes'])}"
     if state["archived"]:
-        ours = f"Holdfast archives them in {archive.folder()} ({has}"
-        ours += f" of {_megabytes(state['most_bytes'])})"
+        most = _megabytes(state["most_bytes"])
+        ours = f"Holdfast archives them in {archive.folder()} ({has} of {most})"
     elif state["archived_sessions"]:
-        ours = f"Holdfast archives no more of them; left: {has} ({HOW_TO_REMOVE})"
+        ours = f"Holdfast archives no more of them; left: {has} (holdfast transcripts remove --all)"
     else:
         ours = f"Holdfast does not archive them ({TURN_ON})"
     return [state["words"], ours]
 
 
-def _draw(listed: list[ArchivedSession]) -> None:
+def draw_archived(listed: list[ArchivedSession]) -> None:
     rows = (
         (
             session.id[:8],
@@ -98,15 +95,14 @@ def _draw(listed: list[ArchivedSession]) -> None:
         )
         for session in listed
     )
-    draw_table(("session", "age", "size", "where", "asked first"), rows)
+    draw_table(("archived", "age", "size", "where", "asked first"), rows)
 
 
 def _row(session: ArchivedSession) -> dict[str, Any]:
-    about = session.about
     return {
         "session_id": session.id,
-        "project": about.project if about else "",
-        "asked": about.asked if about else "",
+        "project": session.about.project if session.about else "",
+        "asked": session.about.asked if session.about else "",
         "path": session.path,
         "bytes": session.bytes,
         "subagents": len(session.files) - 1,

@@ -186,6 +186,26 @@ def keep(one: Compressed, now_ms: int) -> Compressed:
     return one
 
 
+class NewWords(msgspec.Struct):
+    """Better words for one topic."""
+
+    segment_id: str
+    compressed_content: str
+    key_decisions: list[str] = []
+    key_files: list[str] = []
+
+
+def parse_words(data: bytes) -> list[NewWords]:
+    """Read one object or a list of them."""
+    try:
+        given = msgspec.json.decode(data, type=NewWords | list[NewWords])
+    except (ValueError, RecursionError) as error:
+        raise NotASave(str(error)) from None
+    if not given:
+        raise NotASave("an empty list")
+    return given if isinstance(given, list) else [given]
+
+
 def save(
     segment_id: str, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> Compressed:

@@ -87,11 +87,12 @@ class LogLine(NamedTuple):
 
 
 def log_lines() -> Iterator[LogLine]:
-    """The lines of the log, the older file first."""
+    """The complete lines of the log, the older file first."""
     for name in (f"{log.path()}.1", log.path()):
         if Path(name).is_file():
             text = Path(name).read_text(encoding="utf-8", errors="replace")
-            yield from filter(None, map(parse_log_line, text.splitlines()))
+            whole = text.rpartition("\n")[0]
+            yield from filter(None, map(parse_log_line, whole.splitlines()))
 
 
 def parse_log_line(line: str) -> LogLine | None:
