@@ -48,7 +48,7 @@ def test_a_decision_taken_in_a_full_window_is_listed_and_others_are_not(
     [here] = (json.loads(line) for line in ran.stdout.splitlines())
     assert here["decision"] == WORDS.format("pressed")
     assert (here["session_id"], here["zone"]) == ("s1", "orange")
-    assert (here["turn"], here["by"], here["asked"]) == (1, "model", "Go.")
+    assert (here["turn"], here["by"]) == (1, "model")
     shown = CliRunner().invoke(holdfast_command, ["log", "--decisions"]).stdout
     assert "orange 90% s1 turn 1, model: Decision: keep the pressed format" in shown
     sync(store)

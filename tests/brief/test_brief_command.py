@@ -10,7 +10,7 @@ from click import Command
 from click.testing import CliRunner
 
 from holdfast.cli.brief import brief, lost
-from holdfast.cli.sessions import NotATranscript
+from holdfast.cli.sessions import NoSuchTranscript
 from holdfast.hub import projection_file
 from holdfast.record.reader import read_record
 from holdfast.session.window_brief import compose_brief
@@ -111,5 +111,5 @@ def test_what_is_no_transcript_is_refused_in_words(
     file = tmp_path / "passwd"
     file.write_text(content)
     run = CliRunner().invoke(command, ["--transcript", str(file)])
-    assert isinstance(run.exception, NotATranscript) and run.exception.exit_code == 1
+    assert isinstance(run.exception, NoSuchTranscript) and run.exception.exit_code == 2
     assert run.stdout == ""

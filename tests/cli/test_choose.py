@@ -20,8 +20,7 @@ from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from tests.archive.sessions import ROOM, a_session
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
-from tests.checkpoint.sessions import Session
-from tests.hot.hooks import fire, run
+from tests.hot.hooks import fire
 
 
 def _invoke(*arguments: str, **environ: str) -> Result:
@@ -88,19 +87,6 @@ def test_with_two_sessions_in_a_project_it_is_said_which_one_was_chosen(
 
 
 @pytest.mark.requirement("U3")
-def test_a_file_a_command_was_given_is_not_the_session_last_heard_of(
-    tmp_path: Path, file: Path
-) -> None:
-    _session(tmp_path, "alpha", "SessionEnd")
-    project = tmp_path / "kept"
-    project.mkdir()
-    assert _json("checkpoint", "--transcript", str(file), "--project", str(project))["path"]
-    run(json.dumps({"context_window": {"context_window_size": 200_000}}).encode(), "statusline")
-    assert _json("status")["session_id"] == "alpha"
-    assert json.loads(_invoke("status", "--all", "--json").stdout) == []
-
-
-@pytest.mark.requirement("U3")
 def test_the_session_of_this_folder_comes_first_then_the_newest_live_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,32 +145,6 @@ def test_a_checkpoint_is_saved_of_every_file_that_a_brief_reads(
     assert not Path(places.windows()).exists(), "a file leaves no window"
 
 
-@pytest.mark.requirement("U3")
-def test_a_transcript_states_its_session_and_its_compactions(tmp_path: Path) -> None:
-    lines = [an_answer(160_000), a_boundary(), a_summary(), an_answer(20_000)]
-    found = _json("status", "--transcript", str(a_transcript(tmp_path / "copy.jsonl", *lines)))
-    assert (found["session_id"], found["compactions"]) == ("s1", 1)
-    old = [an_answer(160_000), a_summary(), an_answer(20_000)]  # client 1.0.53
-    found = _json("status", "--transcript", str(a_transcript(tmp_path / "old.jsonl", *old)))
-    assert found["compactions"] == 1
-
-
-@pytest.mark.requirement("C1", "X6")
-def test_a_checkpoint_that_goes_elsewhere_says_why(tmp_path: Path, file: Path) -> None:
-    project, outside = tmp_path / "linked", tmp_path / "outside"
-    (project / ".claude").mkdir(parents=True)
-    outside.mkdir()
-    (project / ".claude" / "checkpoints").symlink_to(outside)
-    for folder, why in ((str(project), "leads out of the project"), ("/proc", "/proc/.claude")):
-        found = _invoke("checkpoint", "--transcript", str(file), "--project", folder)
-        assert found.exit_code == 0, found.output
-        assert "note: not in the project: " in found.stderr
-        assert why in found.stderr
-    assert list(outside.iterdir()) == []
-    named = _json("checkpoint", "--transcript", str(file), "--project", "/proc/self")
-    assert "/proc" in str(named["why_elsewhere"])
-
-
 def _client_s(name: str, folder: Path, *lines: dict[str, Any]) -> Path:
     """A transcript where the client keeps them, of a session without hooks."""
     projects = Path.home() / ".claude" / "projects" / slug(str(folder.resolve()))
@@ -192,22 +152,6 @@ def _client_s(name: str, folder: Path, *lines: dict[str, Any]) -> Path:
     here = {"cwd": str(folder.resolve())}
     placed = (line | here if line.get("cwd") == "/p" else line for line in lines)
     return a_transcript(projects / f"{name}.jsonl", *placed)
-
-
-@pytest.mark.requirement("U3", "B6")
-def test_a_summary_from_before_the_hooks_were_installed_is_measured_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    rule = "Never paint the lighthouse red."
-    lines = [a_prompt(rule), an_answer(160_000), a_boundary(), a_summary(), an_answer(20_000)]
-    _client_s("aaaa1111", tmp_path, *lines)
-    found = _invoke("lost")
-    assert rule in found.stdout
-    assert "no hook has run in session aaaa1111" in found.stderr
-    [item] = _json("lost")["items"]
-    assert (item["kind"], item["text"]) == ("request", f"“{rule}” (turn 1)")
-    assert _json("status")["used_tokens"] > 0
 
 
 @pytest.mark.requirement("B6")
@@ -251,22 +195,6 @@ def test_a_checkpoint_is_saved_of_the_session_that_status_shows_without_hooks(
     assert _json("checkpoint", "bbbb")["reused"]
     assert _invoke("segments", "--here").exit_code == 0
     assert "--session bbbb2222" in _invoke("pin", "Sort first.", "--session", "bb").stdout
-
-
-@pytest.mark.requirement("C1")
-def test_a_checkpoint_without_hooks_never_goes_into_another_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Claude Code names the folders of `a-b` and `a/b` alike."""
-    mine, theirs = tmp_path / "a-b", tmp_path / "a" / "b"
-    mine.mkdir()
-    theirs.mkdir(parents=True)
-    lines = [a_prompt("Sort it.") | {"cwd": str(theirs)}, an_answer(9_000) | {"cwd": str(theirs)}]
-    _client_s("cccc3333", theirs, *lines)
-    monkeypatch.chdir(mine)
-    found = _invoke("checkpoint")
-    assert f"no session of {mine} has been found" in str(found.exception)
-    assert not (theirs / ".claude").exists()
 
 
 @pytest.mark.requirement("U3")
@@ -333,79 +261,6 @@ def test_resume_says_what_to_do_for_a_session_without_a_checkpoint(own_home: Pat
 
 
 @pytest.mark.requirement("U3")
-def test_minutes_are_told_only_of_a_session_that_runs(tmp_path: Path) -> None:
-    steps = [
-        an_answer(50_000 + 5_000 * nr, id=f"m{nr}", at=f"2026-01-01T00:0{nr}:00.000Z")
-        for nr in range(4)
-    ]
-    path = a_transcript(tmp_path / "s.jsonl", a_prompt("Mend it."), *steps)
-    fire("PostToolUse", path, session="alpha", cwd=str(tmp_path))
-    assert " min" in _left("status")
-    fire("SessionEnd", path, session="alpha", cwd=str(tmp_path))
-    assert "not running; " in _left("status")
-    assert "steps if it is resumed" in _left("status")
-    assert " min" not in _left("status")
-
-
-def _left(*words: str) -> str:
-    found = _invoke(*words)
-    return next(line for line in found.stdout.splitlines() if line.startswith("  left"))
-
-
-@pytest.mark.requirement("U3")
-def test_lists_fit_into_sixty_columns_with_one_line_each(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    asked = "Paint the lighthouse white, and then the door of the boathouse too, please."
-    for name in ("aaaa1111", "bbbb2222"):
-        lines = (a_prompt(asked), an_answer(20_000))
-        _client_s(name, tmp_path, *(line | {"sessionId": name} for line in lines))
-        assert _invoke("checkpoint", name, "--project", str(tmp_path)).exit_code == 0
-    for command in (["resume"], ["status", "--all"]):
-        printed = _invoke(*command, COLUMNS="60")
-        rows = [line for line in printed.stdout.splitlines() if "Paint" in line]
-        assert len(rows) == 2 and max(map(len, rows)) <= 60, printed.output
-
-
-@pytest.mark.requirement("U3")
-def test_the_budget_does_not_call_the_models_answers_your_words(tmp_path: Path) -> None:
-    session = Session().user("Read the tide gauge.").says("The tide gauge is read, hour by hour.")
-    path = session.user("And now the moon that draws the tide.").says("On it.").written(tmp_path)
-    rows = _invoke("budget", "--session", str(path), "--all").stdout.splitlines()
-    [answer] = [row for row in rows if "→ " in row]
-    assert "said: → “The tide gauge is read" in answer
-
-
-@pytest.mark.requirement("U3")
-def test_compactions_before_the_first_hook_are_counted_and_the_steps_are_not_promised(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    steps = [an_answer(50_000 + 5_000 * nr, id=f"m{nr}") for nr in range(4)]
-    lines = (a_prompt("Mend it."), a_boundary(), a_summary("Done."), *steps)
-    path = _client_s("cccc3333", tmp_path, *lines)
-    assert _json("status", "cccc")["compactions"] == 1
-    assert "if the session is still running or is resumed" in _left("status", "cccc")
-    fire("PostToolUse", path, session="cccc3333")
-    assert _json("status", "cccc")["compactions"] == 1
-
-
-@pytest.mark.requirement("U3")
-@pytest.mark.parametrize("command", ["status", "lost", "brief", "budget"])
-def test_a_session_of_another_project_is_shown_with_a_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    lines = (a_prompt("Mend it."), an_answer(60_000), a_boundary(), a_summary("Done."))
-    _client_s("dddd4444", tmp_path / "other", *lines)
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "empty")
-    assert "this folder has no session; this one is of" in _invoke(command).stderr
-    named = _invoke(command, *(["--session"] * (command == "budget")), "dddd4444")
-    assert named.exit_code == 0 and "this folder has no session" not in named.stderr
-
-
-@pytest.mark.requirement("U3")
 @pytest.mark.parametrize("command", ["status", "lost", "brief", "budget"])
 def test_a_transcript_of_this_folder_comes_before_a_recorded_session_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
@@ -423,23 +278,3 @@ def test_a_transcript_of_this_folder_comes_before_a_recorded_session_of_another(
     assert (
         command not in ("lost", "brief") or "no hook has run in session eeee5555" in printed.stderr
     )
-
-
-@pytest.mark.requirement("U3")
-def test_a_newer_transcript_comes_before_a_recorded_session_that_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = _session(tmp_path, "alpha")
-    monkeypatch.chdir(project)
-    lines = (a_prompt("Mend it."), an_answer(60_000))
-    path = _client_s("ffff6666", project, *(line | {"sessionId": "ffff6666"} for line in lines))
-    os.utime(path, (4_000_000_000, 4_000_000_000))
-    assert _json("status")["session_id"] == "alpha"
-    ended = tmp_path / "alpha.jsonl"
-    environ = {"CLAUDE_PROJECT_DIR": str(project)}
-    fire("SessionEnd", ended, session="alpha", environ=environ, cwd=str(project))
-    assert _json("status")["session_id"] == "ffff6666"
-    empty = path.with_name("gggg7777.jsonl")
-    empty.write_text('{"type":"summary"}\n')
-    os.utime(empty, (4_000_000_001, 4_000_000_001))
-    assert _json("status")["session_id"] == "ffff6666"

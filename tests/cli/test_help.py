@@ -25,10 +25,10 @@ from holdfast.wire.errors import HoldfastError
 LIST = "README.md"
 ROOT = Path(__file__).parents[2]
 DIALECT = re.compile(r"\b(anew|edge|roll|mended?|let go|given? back|said again|ops?)\b")
-TWELVE = [
+TWELVE = (
     *("status", "lost", "brief", "search", "replay", "checkpoint"),
     *("resume", "pin", "ui", "install", "uninstall", "doctor"),
-]
+)
 OF_TABLES = ("zone_", "warning_", "segment_", "checkpoint_")  # numbers of G, R and C
 NUMBERS_OF_G = {
     *("advisory_left", "urgent_left", "critical_left", "fast_climb", "check_interval"),
@@ -60,7 +60,7 @@ def test_the_first_screen_has_the_twelve_everyday_commands_and_the_names_of_grou
     assert max(map(len, listing.splitlines())) <= 80 and len(listing.splitlines()) <= 34
     named = re.findall(r"^  ([a-z]+)  ", listing.partition("Every day:")[2], re.MULTILINE)
     assert named == [*TWELVE, *GROUPS]
-    assert list(EVERYDAY) == TWELVE
+    assert EVERYDAY == TWELVE
 
 
 @pytest.mark.store  # every command is imported, and with two of them the database
@@ -95,7 +95,6 @@ def test_a_group_lists_its_commands_with_a_sentence_each() -> None:
 def test_the_help_of_a_command_begins_with_its_sentence_in_words_that_users_meet(name: str) -> None:
     printed = _run(name, "--help").stdout
     assert _run("help", name).stdout.startswith(printed)
-    assert EVERYDAY.get(name, "") in " ".join(printed.split())
     assert not DIALECT.search(printed.partition("Options:")[0].replace(f"holdfast {name}", ""))
     assert max(map(len, printed.splitlines())) <= 80
     for line in re.findall(r"^    (?:\w+ \"\$\()?(holdfast .*?)(?:  .*)?$", printed, re.MULTILINE):
@@ -158,23 +157,6 @@ def test_on_a_terminal_a_page_is_drawn_with_its_tables_as_columns() -> None:
     assert "every session" in drawn
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("U3")
-def test_a_long_page_is_paged_on_a_terminal_and_only_there(tmp_path: Path) -> None:
-    pager = tmp_path / "pager"
-    pager.write_text("#!/bin/sh\ncat >/dev/null\necho paged\n")
-    pager.chmod(0o700)
-    line = [sys.executable, "-m", "holdfast.cli", "help", "tutorial"]
-    env = os.environ | {"PAGER": str(pager), "TERM": "xterm"}
-    ours, theirs = pty.openpty()
-    with os.fdopen(ours, "rb", buffering=0) as screen:
-        subprocess.run(line, env=env, stdin=theirs, stdout=theirs, check=True)
-        os.close(theirs)
-        assert screen.read(100).split() == [b"paged"]
-    piped = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
-    assert piped.stdout.startswith("# ")
-
-
 @pytest.mark.requirement("U3")
 def test_older_names_work_and_are_not_listed() -> None:
     assert holdfast.__version__ in _run("--version").stdout
@@ -187,10 +169,7 @@ def test_older_names_work_and_are_not_listed() -> None:
 
 @pytest.mark.slow  # each Tab is a process
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [(["sta"], ["status"]), (["ro"], [])],
-)
+@pytest.mark.parametrize(("words", "completed"), [(["sta"], ["status"]), (["ro"], [])])
 def test_a_shell_completes_commands(words: list[str], completed: list[str]) -> None:
     env = os.environ | {
         "_HOLDFAST_COMPLETE": "bash_complete",
@@ -228,29 +207,3 @@ def test_the_help_of_status_explains_every_zone_and_alert() -> None:
     for name in ALERT_PAINT:
         share = f"{settings.share(f'{name}_left'):.0%}".replace("%", " %")
         assert f"{name} at {share}" in printed
-
-
-@pytest.mark.requirement("U3", "B4")
-def test_a_share_that_does_not_fit_is_answered_with_one_that_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    def allot(share: str) -> HoldfastError:
-        error = _run("budget", "allot", "active_task", share).exception
-        assert isinstance(error, HoldfastError)
-        return error
-
-    assert str(allot("a lot")) == "'a lot' is not a share"
-    assert str(allot("1.4")) == "1.4 is not a share: it must be between 0 and 1"
-    assert "40%" in allot("1.4").hint
-    most = str(allot("100%")).partition("at most ")[2].partition(":")[0]
-    assert _run("budget", "allot", "active_task", most).exit_code == 0
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("U3")
-def test_empty_lists_say_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "holdfast board post" in _run("board", "list").stderr
-    assert _run("watch").stdout.startswith("No session is running. Start Claude Code")

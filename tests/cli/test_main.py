@@ -6,7 +6,6 @@ import sys
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from holdfast.cli import main as entry
 from holdfast.transcript import Unreadable
@@ -45,25 +44,3 @@ def test_a_transcript_that_is_gone_is_not_taken_for_a_full_disk(
     assert left.value.code == 4
     told = capsys.readouterr().err
     assert "cannot read '/gone.jsonl'\n  try: check the path" in told and "room" not in told
-
-
-@pytest.mark.requirement("U3")
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("statuss", "status"), ("serch", "search"), ("Plan", "plan")]
-)
-def test_a_command_typed_wrong_is_answered_with_the_one_that_was_meant(
-    typed: str, meant: str
-) -> None:
-    found = CliRunner().invoke(entry.holdfast_command, [typed])
-    assert found.exit_code == 2
-    assert f"No such command '{typed}'. Did you mean '{meant}'?" in found.stderr
-    assert "Did you mean" not in CliRunner().invoke(entry.holdfast_command, ["xyzzy"]).stderr
-
-
-@pytest.mark.requirement("U3")
-def test_in_tests_it_stays_loud(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry, "holdfast_command", click.Command("broken", callback=_broken))
-    monkeypatch.setenv("HOLDFAST_RAISE", "1")
-    monkeypatch.setattr(sys, "argv", ["holdfast"])
-    with pytest.raises(ZeroDivisionError):
-        entry.main()

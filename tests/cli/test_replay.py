@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
 from holdfast.client.memory_folder import slug
-from holdfast.wire.errors import HoldfastError
 from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
 
 RULE = "Count the lanterns twice and never round the tide tables to whole hours."
@@ -78,53 +77,10 @@ def test_without_a_word_the_newest_session_of_this_folder_is_meant(
 
 
 @pytest.mark.requirement("U8")
-def test_the_start_of_an_id_names_a_session_and_two_of_them_none() -> None:
-    _session("abcd1111", a_prompt(), an_answer(20_000, sessionId="abcd1111"))
-    _session("abff2222", a_prompt(), an_answer(20_000, sessionId="abff2222"))
-    assert json.loads(_run("abc", "--json"))["session_id"] == "abcd1111"
-    for word, code in (("ab", 2), ("zz", 1)):
-        refused = CliRunner().invoke(holdfast_command, ["replay", word]).exception
-        assert isinstance(refused, HoldfastError) and refused.exit_code == code and refused.hint
-
-
-@pytest.mark.requirement("U8")
 def test_a_session_without_a_compaction_names_one_that_has_one() -> None:
     _session("aaaa1111", a_prompt(), an_answer(20_000))
     _session("bbbb2222", *_filled(summary="nothing"), age=60)
     assert "holdfast replay bbbb2222" in _run("aaaa1111")
-
-
-def _ran(number: int, command: str, said: str, *, fails: bool) -> list[dict[str, Any] | str]:
-    call = {"type": "tool_use", "id": f"r{number}", "name": "Bash", "input": {"command": command}}
-    answer = an_answer(21_000 + number, id=f"run {number}", calls=(f"r{number}",))
-    answer["message"]["content"] = [call]
-    result = a_result(f"r{number}", said)
-    result["message"]["content"][0]["is_error"] = fails
-    return [answer, result]
-
-
-def _with_failures() -> list[dict[str, Any] | str]:
-    """A message, a test that fails, and a command that has succeeded since it failed."""
-    probes: list[dict[str, Any] | str] = _ran(0, "light lamp", "error: no lamp", fails=True)
-    probes += _ran(1, "light lamp", "lit", fails=False)
-    probes += _ran(8, "pytest -q tests/lamps", "tests/test_wick.py:7: KeyError: 'wick'", fails=True)
-    probes += _ran(9, "light --all", "all lit", fails=False)
-    rest = _filled(summary=f"The user asked: “{KEPT}”")
-    return [*rest[:3], *probes, *rest[3:]]
-
-
-@pytest.mark.requirement("U8")
-def test_each_item_that_was_not_found_has_its_kind(tmp_path: Path) -> None:
-    path = a_transcript(tmp_path / "s1.jsonl", *_with_failures())
-    [hit] = json.loads(_run(str(path), "--json"))["compactions"]
-    assert {one["kind"] for one in hit["not_found"]} == {"request", "failing"}
-    assert hit["restored"] == hit["not_found"] and not hit["not_restored"]
-    shown = _run(str(path))
-    assert "not found in the summary: 1 of your 2 messages, 1 failing command\n" in shown
-    rows = [line.strip() for line in shown.splitlines() if line.startswith(" " * 18 + "- ")]
-    assert any(row.startswith("- message: “Count the lanterns") for row in rows)
-    assert any(row.startswith("- failing command: `pytest -q tests/lamps`") for row in rows)
-    assert all(len(row) < 130 for row in rows) and "light lamp" not in shown
 
 
 @pytest.mark.slow
@@ -141,20 +97,3 @@ def test_what_no_brief_has_room_for_is_named_as_not_restored(tmp_path: Path) -> 
     missing = len(hit["not_restored"])
     shown = " ".join(_run(str(path)).split())
     assert f"there was no room for {missing} of your {hit['messages']} messages" in shown
-
-
-@pytest.mark.requirement("U8")
-def test_a_window_that_proves_larger_says_at_which_step_its_limit_changed(tmp_path: Path) -> None:
-    used = (100_000, 163_000, 197_000, 230_000, 267_000)
-    steps = [an_answer(tokens, id=f"m{tokens}", model="claude-opus-4-6") for tokens in used]
-    path = a_transcript(tmp_path / "s1.jsonl", a_prompt(KEPT), *steps)
-    readings = json.loads(_run(str(path), "--json"))["readings"]
-    limits = [reading["edge_tokens"] for reading in readings]
-    [changed] = [at for at in range(1, len(limits)) if limits[at] != limits[at - 1]]
-    shown = _run(str(path))
-    [row] = [line for line in shown.splitlines() if line.endswith(" before")]
-    assert row.split() == [
-        *(f"{changed + 1}", "compaction", "limit", f"{limits[-1]:,}", "tokens;"),
-        *(f"{limits[0]:,}", "before"),
-    ]
-    assert "alert critical" in shown.partition(row)[0] and "alert" not in shown.partition(row)[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -115,16 +114,6 @@ def test_no_process_prints_what_would_act_not_even_in_an_error(session: Path) ->
 
 
 @pytest.mark.requirement("X7")
-def test_a_log_written_by_anyone_is_shown_without_what_would_act(own_home: Path) -> None:
-    log = own_home / ".holdfast" / "guard.log"
-    log.parent.mkdir()
-    log.write_text(f"2026-01-01T00:00:00Z INFO s1 {EVIL}\n", encoding="utf-8")
-    shown = CliRunner().invoke(holdfast_command, ["log"]).output
-    assert "owned" in shown
-    assert _acting(shown) == set()
-
-
-@pytest.mark.requirement("X7")
 def test_the_status_line_holds_nothing_of_a_hostile_payload(session: Path) -> None:
     sent = {
         "session_id": f"s{EVIL}",
@@ -166,18 +155,6 @@ def test_colours_line_ends_and_letters_of_all_kinds_pass(text: str, shown: str) 
     assert terminal.safe(text) == shown
 
 
-def test_the_streams_are_given_back_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    below = io.BytesIO()
-    out = io.TextIOWrapper(below, encoding="utf-8")
-    monkeypatch.setattr(sys, "stdout", out)
-    with terminal.safe_streams(), terminal.safe_streams():
-        print("a\x9bb")
-    print("after")
-    out.flush()
-    assert sys.stdout is out
-    assert below.getvalue() == b"a?b\nafter\n"
-
-
 def test_lines_wrap_between_words_and_go_on_indented() -> None:
     text = "  saved    " + "the lighthouse keeper counts boats " * 4
     lines = terminal.wrap(text, 40, hang=9).split("\n")
@@ -192,12 +169,6 @@ def test_wrapping_loses_no_word_and_cuts_none(text: str, width: int) -> None:
     assert terminal.wrap(text, width).split() == text.split()
 
 
-def test_a_word_wider_than_the_terminal_stays_whole() -> None:
-    path = "/srv/" + "harbour/" * 20
-    lines = terminal.wrap(f"saved in {path} since noon", 40).split("\n")
-    assert lines == ["saved in", f"  {path}", "  since noon"]
-
-
 def test_what_is_piped_keeps_its_lines_and_has_no_colour(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,11 +176,3 @@ def test_what_is_piped_keeps_its_lines_and_has_no_colour(
         monkeypatch.delenv(name, raising=False)
     terminal.say(terminal.paint("word " * 60, "red"))
     assert capsys.readouterr().out == "word " * 60 + "\n"
-
-
-def test_no_color_wins_over_forced_colour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert terminal.paint("deep", "red", "bold") == "\x1b[31;1mdeep\x1b[0m"
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert terminal.paint("deep", "red") == "deep"

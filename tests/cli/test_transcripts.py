@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,8 @@ from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
 from holdfast.archive.transcripts import damaged_copies
 from holdfast.cli.main import holdfast_command
-from holdfast.client.settings_files import read_cleanup_period
-from holdfast.events import background
 from holdfast.settings import load as settings_load
-from tests.archive.sessions import ROOM, TOKEN, a_session, agent_path, session_path
+from tests.archive.sessions import ROOM, a_session, agent_path, session_path
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire, run
 from tests.waiting import until
@@ -75,22 +72,6 @@ def test_a_start_archives_sessions_that_had_no_end() -> None:
     assert archived(path)
 
 
-def test_a_start_does_so_once_a_day() -> None:
-    now_ms = int(time.time() * 1000)
-    assert background.is_copy_due(now_ms)
-    save_all(ROOM)
-    assert not background.is_copy_due(now_ms + 3_600_000)
-    assert background.is_copy_due(now_ms + 25 * 3_600_000)
-
-
-def test_a_call_and_a_compaction_start_nothing() -> None:
-    path = a_session()
-    fire("PostToolUse", path, environ=ON)
-    fire("PreCompact", path, environ=ON, trigger="auto")
-    fire("SessionStart", path, environ=ON, source="compact")
-    assert not Path(transcripts.folder()).exists()
-
-
 def test_what_is_archived_stays_until_it_is_removed() -> None:
     gone(a_prompt("paint the fence"))
     assert "left: 1 session" in call("transcripts", "--all").stderr
@@ -115,15 +96,6 @@ def test_the_list_says_which_sessions_only_the_archive_has() -> None:
         "5e551041": False,
         "5e551042": True,
     }
-
-
-def test_a_brief_is_made_of_the_copy_by_the_clients_path_or_the_session() -> None:
-    path = gone(a_prompt(f"Never paint it green; the key is {TOKEN}"), an_answer())
-    for words in ((str(path),), ("5e55",)):
-        said = call("brief", *words)
-        assert said.exit_code == 0, said.output
-        assert "Never paint it green" in said.stdout and TOKEN not in said.stdout
-        assert "`claude --resume` cannot open it" in said.stderr
 
 
 @pytest.mark.slow  # half of a copy takes a megabyte
@@ -159,47 +131,6 @@ def test_resume_prints_a_brief_for_a_new_session() -> None:
     assert loaded.stdout.startswith("<holdfast-brief") and loaded.stderr == ""
     told = json.loads(call("resume", "5e55", "--json").stdout)
     assert told["client_has_it"] is False and "Never paint it green" in told["brief"]
-
-
-def test_a_session_the_client_still_has_is_said_to_be_resumable() -> None:
-    a_session("5e551041", a_prompt("Never paint it green"), an_answer())
-    save_all(ROOM)
-    assert "claude --resume 5e551041" in call("resume", "5e55").stderr
-    assert "5e551041" not in call("resume", "--all").stdout
-
-
-@pytest.mark.parametrize(
-    ("files", "days"),
-    [
-        ({}, 30),
-        ({"user": 90}, 90),
-        ({"user": 90, "project": 7}, 7),
-        ({"user": 90, "project": 7, "local": 3650}, 3650),
-    ],
-)
-def test_the_clients_period_is_that_of_the_strongest_file(
-    files: dict[str, int], days: int, tmp_path: Path, own_home: Path
-) -> None:
-    paths = {
-        "user": own_home / ".claude" / "settings.json",
-        "project": tmp_path / ".claude" / "settings.json",
-        "local": tmp_path / ".claude" / "settings.local.json",
-    }
-    for name, value in files.items():
-        paths[name].parent.mkdir(exist_ok=True)
-        paths[name].write_text(json.dumps({"cleanupPeriodDays": value}))
-    found = read_cleanup_period(str(tmp_path))
-    assert found.days == days and not found.error
-    assert f"{days:,} days" in found.words
-
-
-@pytest.mark.parametrize("value", [0, -1, 1.5, "30", True, None])
-def test_a_period_the_client_cannot_use_is_told(value: object, own_home: Path) -> None:
-    """It then deletes nothing until that is mended."""
-    (own_home / ".claude").mkdir()
-    (own_home / ".claude" / "settings.json").write_text(json.dumps({"cleanupPeriodDays": value}))
-    found = read_cleanup_period("")
-    assert found.error and "deletes no transcript until" in found.words
 
 
 @pytest.mark.slow  # the doctor starts what is installed

@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from holdfast.cli.main import holdfast_command
 from holdfast.wire.errors import HoldfastError
 from tests.segment.library_builders import a_segment, kept
-from tests.segment.topics import a_session
 
 SAVED = '{"segment_id": "s1_seg_1_0", "compressed_content": "better words"}'
 
@@ -32,16 +31,6 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "file/home"
     monkeypatch.setenv("HOLDFAST_HOME", str(home))
     return home
-
-
-@pytest.mark.requirement("U3", "X6")
-def test_roll_says_that_nothing_can_be_kept(tmp_path: Path, nowhere: Path) -> None:
-    path = a_session(steps=16).written(tmp_path)
-    error = _refused("roll", "--now", str(path))
-    assert error.exit_code == 4
-    assert f"{nowhere}/segments" in str(error)
-    assert "cannot be written: Not a directory" in str(error)
-    assert "HOLDFAST_HOME" in error.hint
 
 
 @pytest.mark.requirement("U3", "X6")
@@ -94,13 +83,6 @@ def test_where_the_current_folder_is_gone_it_is_said_so(tmp_path: Path, words: l
     ran = subprocess.run(["sh", "-c", inside], capture_output=True, text=True, check=False)
     assert ran.returncode == 4, ran.stderr
     assert ran.stderr.startswith("holdfast: the current folder is gone\n  try: cd ")
-
-
-@pytest.mark.requirement("U3", "X6")
-def test_a_setting_that_cannot_be_written_is_not_to_be_written_by_hand(nowhere: Path) -> None:
-    error = _refused("settings", "set", "preset", "default")
-    assert str(error) == f"{nowhere}/settings.toml cannot be written: Not a directory"
-    assert error.hint == "make its folder writable, or set the variable HOLDFAST_PRESET"
 
 
 @pytest.mark.requirement("U3", "X6")

@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.hub.board.messages import BUILT_IN_TOPICS
 from holdfast.wire.errors import HoldfastError
 
 
@@ -45,20 +44,6 @@ def test_a_checkpoint_that_lost_its_front_matter_is_called_changed(tmp_path: Pat
     found = _run("verify", str(file))
     assert found.exit_code == 1
     assert "NOT VERIFIED" in found.stdout
-
-
-@pytest.mark.requirement("U3")
-def test_a_number_that_is_none_is_said_in_plain_words() -> None:
-    found = _run("ui", "--port", "abc")
-    assert found.exit_code == 2
-    assert "'abc' is not a valid whole number" in found.stderr
-
-
-@pytest.mark.store
-@pytest.mark.requirement("U3", "A2")
-def test_the_help_of_post_lists_the_topics() -> None:
-    shown = " ".join(_run("board", "post", "--help").stdout.split())
-    assert all(topic in shown for topic in BUILT_IN_TOPICS)
 
 
 @pytest.mark.requirement("U3", "M2")

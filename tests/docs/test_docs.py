@@ -16,7 +16,7 @@ import pytest
 import holdfast
 from holdfast.cli.main import NAMES
 from holdfast.settings.table import TABLE
-from holdfast.setup.targets import SKILLS, read_packaged
+from holdfast.setup.targets import SKILLS, skill
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def test_every_file_of_holdfast_is_named_where_privacy_is_told() -> None:
 
 def test_the_tokens_of_a_session_count_the_slash_commands_that_the_client_lists() -> None:
     page = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
-    heads = {name: read_packaged(f"{name}.md").split("description: ")[1] for name in SKILLS}
+    heads = {name: skill(name).split("description: ")[1] for name in SKILLS}
     listed = "".join(f"- holdfast:{name}: {head.splitlines()[0]}\n" for name, head in heads.items())
     stated = int(page.split(" for the six slash commands")[0].rsplit(maxsplit=1)[1])
     assert abs(len(listed) / CHARS_PER_TOKEN - stated) < 5

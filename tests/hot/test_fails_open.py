@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.client.sample_payloads import EVENTS, make_payload
-from holdfast.setup.doctor.hooks import read_output
+from holdfast.setup.rehearsal import read_output
 from holdfast.wire import scan, spool
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, run, window

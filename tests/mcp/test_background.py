@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.mcp import client_session
-from holdfast.mcp.server import ActiveCalls
 from holdfast.memory.locations import index_file, resolve
 from holdfast.watcher import loop
 from holdfast.wire import log, places
@@ -91,19 +90,6 @@ def test_vectors_are_made_in_the_background_and_a_kill_ends_it_at_once(
 def test_no_database_is_made_where_there_is_none() -> None:
     assert client_session.open_existing() is None
     assert not (Path(places.home()) / "holdfast.db").exists()
-
-
-@pytest.mark.requirement("U6")
-def test_it_is_idle_only_while_no_call_is_at_work() -> None:
-    calls = ActiveCalls()
-    with calls.count_one():
-        with calls.count_one():
-            assert not calls.idle.is_set()
-        assert not calls.idle.is_set()
-    assert calls.idle.is_set()
-    with pytest.raises(ValueError, match="x"), calls.count_one():
-        raise ValueError("x")
-    assert calls.idle.is_set()
 
 
 def _rows(query: str) -> list[tuple[str, ...]]:

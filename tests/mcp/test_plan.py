@@ -59,36 +59,6 @@ def test_a_task_that_does_not_fit_is_cut_and_says_which_files_are_where(
     assert sorted(file for part in parts for file in part["files"]) == sorted(files.split(", "))
 
 
-@pytest.mark.requirement("U6", "P2")
-def test_no_file_is_left_out_silently(talk: DirectClient) -> None:
-    names = [f"harbour/quay/{n:03}/a-very-long-name-of-a-crane.py" for n in range(140)]
-    text = f"- [ ] Paint {'every crane ' * 40}\n  - files: {', '.join(names)}\n  - size: 150k\n"
-    found = talk.good("plan", text=text)
-    part = found["batches"][0]["tasks"][0]  # the next page has the other
-    assert part["title"].endswith("crane … (part 1 of 2)")
-    assert set(part["files"]) <= set(names)
-    assert part["more_files"] == 70 - len(part["files"])
-
-
-@pytest.mark.requirement("U6", "P4")
-def test_without_a_session_a_fresh_window_is_taken(talk: DirectClient) -> None:
-    found = talk.good("plan", text='{"tasks": [{"title": "one", "size": 1000}]}')
-    assert "no session" in found["room"]["basis"]
-    assert [batch["tokens"] for batch in found["batches"]] == [1000]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("U6")
-def test_a_long_plan_waits_behind_a_handle(talk: DirectClient) -> None:
-    text = "".join(f"- [ ] Write page {number}\n  - size: 1k\n" for number in range(300))
-    page = talk.good("plan", text=text)
-    seen = [one["title"] for batch in page["batches"] for one in batch["tasks"]]
-    while "more" in page:
-        page = talk.good("expand", id=page["more"])
-        seen += [one["title"] for batch in page["batches"] for one in batch["tasks"]]
-    assert sorted(seen) == sorted(f"Write page {number}" for number in range(300))
-
-
 @pytest.mark.requirement("U6", "X7")
 @pytest.mark.parametrize(
     ("asked", "words"),

@@ -9,12 +9,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from holdfast.mcp import protocol
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest, parse
-from holdfast.mcp.server import ActiveCalls, CallResult, McpServer
+from holdfast.mcp.server import CallResult, McpServer
 
 ENVELOPE = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
 PARSE, INVALID = -32700, -32600
@@ -51,13 +49,6 @@ def test_a_client_that_greets_nobody_gets_what_its_generation_asks_for() -> None
 
 
 @pytest.mark.requirement("U6")
-def test_the_older_generation_gets_none_of_the_newer_fields() -> None:
-    request = RpcRequest(1, "tools/list", {"_meta": {"progressToken": 3}}, True)
-    sent = protocol.success(request, protocol.answer(request, list))
-    assert sent == {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
-
-
-@pytest.mark.requirement("U6")
 def test_a_version_of_the_future_is_told_which_we_speak() -> None:
     with pytest.raises(ProtocolError) as error:
         _ask("tools/list", _meta={protocol.VERSION_KEY: "2031-01-01"})
@@ -83,20 +74,21 @@ def test_a_call_without_a_name_or_with_odd_arguments_is_refused(params: dict[str
 @pytest.mark.requirement("U6")
 def test_a_cancelled_call_gets_no_answer_and_the_next_one_does() -> None:
     reading, writing = os.pipe()
-    calls, cancelled = ActiveCalls(), threading.Event()
+    idle, cancelled = threading.Event(), threading.Event()
 
     def wait_for_it(_pages: object, name: str, _arguments: object) -> CallResult:
         assert cancelled.wait(30)
         return CallResult(name)
 
-    server = McpServer(writing, calls, lambda: None, wait_for_it)
+    server = McpServer(writing, idle, lambda: None, wait_for_it)
     server.handle(_line("tools/call", 7, name="first"))
     server.handle(_line("notifications/cancelled", None, requestId=7))
     server.handle(_line("tools/call", 8, name="second"))
+    assert not idle.is_set(), "background work waits while a call runs"
     cancelled.set()
     with os.fdopen(reading, "rb") as answers:
         assert msgspec.json.decode(answers.readline())["id"] == 8
-        assert calls.idle.wait(30)
+        assert idle.wait(30)
         os.close(writing)
         assert answers.read() == b""
 
@@ -126,12 +118,6 @@ def test_a_message_is_not_refused_nor_is_silence(line: str) -> None:
 def test_bytes_that_are_no_text_are_no_json_and_who_asked_is_known() -> None:
     line = json.dumps(ASKED).encode().replace(b"list", b"list\xff\xfe")
     assert _told(line) == [(PARSE, 7)]
-
-
-@pytest.mark.requirement("U6", "X7")
-def test_a_lone_surrogate_is_no_json_and_who_asked_is_known() -> None:
-    assert _told(json.dumps(ASKED | {"params": {"x": "\ud800"}})) == [(PARSE, 7)]
-    assert _told(json.dumps(ASKED | {"id": "a\udfff"})) == [(PARSE, None)]
 
 
 @pytest.mark.requirement("U6", "X7")
@@ -165,19 +151,3 @@ def test_a_batch_is_refused_once() -> None:
 def test_a_broken_answer_is_not_answered_lest_it_be_taken_for_one_of_ours() -> None:
     for answer in ({"result": 7}, {"error": "no"}):
         assert _told(json.dumps({"jsonrpc": "2.0", "id": 7} | answer)) == []
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("U6", "X7")
-@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
-def test_whatever_is_refused_is_refused_in_words_that_can_be_sent(line: str) -> None:
-    found = parse(line.encode(errors="surrogatepass"))
-    for one in [] if isinstance(found, RpcRequest) else found:
-        assert json.loads(msgspec.json.encode(one))["jsonrpc"] == "2.0"
-
-
-@pytest.mark.requirement("U6")
-def test_a_message_is_read_with_what_it_asks() -> None:
-    assert parse(json.dumps(ASKED).encode()) == RpcRequest(7, "tools/list", {}, True)
-    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    assert parse(json.dumps(told).encode()) == RpcRequest(None, told["method"], {}, False)

@@ -88,16 +88,6 @@ def test_the_end_of_the_input_ends_the_server(tmp_path: Path, busy: bool) -> Non
         assert talk.process.wait(30) == 0
 
 
-@pytest.mark.requirement("U6")
-@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_without_a_word(tmp_path: Path, word: signal.Signals) -> None:
-    with talking(tmp_path) as talk:
-        talk.process.send_signal(word)
-        assert ended(talk.process.pid)
-        assert talk.process.stdout is not None
-        assert talk.process.stdout.read() == b""
-
-
 @pytest.mark.requirement("U6", "X6")
 def test_a_locked_database_is_said_and_other_tools_go_on(tmp_path: Path) -> None:
     Store.open().close()
@@ -109,16 +99,6 @@ def test_a_locked_database_is_said_and_other_tools_go_on(tmp_path: Path) -> None
 
 
 @pytest.mark.requirement("U6", "X6")
-def test_a_damaged_database_is_said_and_other_tools_go_on(tmp_path: Path) -> None:
-    Path(places.home()).mkdir(parents=True)
-    _database().write_bytes(b"SQLite format 3\0" + os.urandom(8192))
-    a_session(tmp_path)
-    with talking(tmp_path) as talk:
-        assert "holdfast rebuild" in talk.bad("board", op="read")
-        assert talk.good("status")["zone"] == "green"
-
-
-@pytest.mark.requirement("U6", "X6")
 def test_a_database_that_comes_back_is_used_again(tmp_path: Path) -> None:
     Path(places.home()).mkdir(parents=True)
     _database().write_bytes(b"SQLite format 3\0" + os.urandom(8192))
@@ -126,15 +106,6 @@ def test_a_database_that_comes_back_is_used_again(tmp_path: Path) -> None:
         talk.bad("board", op="read")
         _database().unlink()
         assert talk.good("board", op="read")["messages"] == []
-
-
-@pytest.mark.requirement("U6")
-def test_a_home_that_takes_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
-    with talking(tmp_path) as talk:
-        assert talk.bad("board", op="read")
-        assert "no hook has reported" in talk.bad("status")
 
 
 @pytest.mark.requirement("U6")
@@ -155,14 +126,6 @@ def test_lines_that_are_no_protocol_harm_nothing(tmp_path: Path) -> None:
             talk.write_raw(line)
         a_session(tmp_path)
         assert talk.good("status")["zone"] == "green"
-
-
-@pytest.mark.requirement("X7", "U6")
-def test_a_question_that_is_no_protocol_is_answered(tmp_path: Path) -> None:
-    params = {"name": "recall", "arguments": {"query": "a\ud800"}}
-    with talking(tmp_path) as talk:
-        assert talk.ask("tools/call", params)["error"]["code"] == -32700
-        assert talk.ask("tools/list")["tools"]
 
 
 @pytest.mark.requirement("U6", "X3")

@@ -8,16 +8,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.archive import outputs
-from holdfast.archive.save_transcripts import save_all
 from holdfast.budget import ledger
 from holdfast.checkpoint.verify import verify
 from holdfast.segment import library as segments
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.window import outbox
-from holdfast.window.state import lock_state
 from holdfast.wire import places
-from tests.archive.sessions import session_path
-from tests.builders import a_prompt, a_result, a_transcript, an_answer
+from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
 from tests.mcp.clients import DirectClient, a_session
 
@@ -121,21 +117,6 @@ def test_a_changed_checkpoint_is_not_handed_over(project: Path, talk: DirectClie
     assert "NOT VERIFIED" in talk.bad("resume", which="latest")
 
 
-@pytest.mark.requirement("R9")
-def test_a_session_only_the_archive_has_is_listed_and_its_brief_given(
-    project: Path, talk: DirectClient
-) -> None:
-    path = session_path("5e551041", str(project))
-    a_transcript(path, a_prompt("never touch the tide tables"), an_answer(50_000))
-    save_all(1 << 30)
-    path.unlink()
-    [row] = talk.good("resume")["archived_sessions"]
-    assert row == {"id": "5e551041", "asked": "never touch the tide tables"}
-    found = talk.good("resume", which="5e55")
-    assert "never touch the tide tables" in found["text"] and not found["client_has_it"]
-    assert found["text"].startswith("<holdfast-brief from=")
-
-
 @pytest.mark.requirement("U6", "B10")
 def test_the_brief_of_now_can_be_read(project: Path, talk: DirectClient) -> None:
     a_session(project)
@@ -156,24 +137,6 @@ def test_agents_write_to_each_other_and_claim_work(project: Path, talk: DirectCl
     assert (claim["work"], claim["agent"]) == ("the tide tables", "a")
     talk.good("board", op="settle", work="the tide tables", agent="a")
     talk.good("board", op="claim", work="the tide tables", agent="b")
-
-
-@pytest.mark.store
-@pytest.mark.requirement("A3", "U6")
-def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
-    project: Path, talk: DirectClient
-) -> None:
-    a_session(project)
-    folder = places.window("s1")
-    talk.good("board", op="post", topic="workflow.progress", text="first", agent="a", to="s1")
-    assert len(outbox.load(folder).entries) == 1
-    assert len(talk.good("board", op="read")["messages"]) == 1
-    assert outbox.load(folder).entries == [], "no hook says it any more"
-    talk.good("board", op="post", topic="workflow.progress", text="then", agent="a", to="s1")
-    with lock_state(folder) as state:
-        assert outbox.messages_for_turn(folder, state.transcript, state.at_ms)
-    found = talk.good("board", op="read")
-    assert (found["messages"], found["unread_remaining"]) == ([], 0), "a hook has said it"
 
 
 @pytest.mark.store
@@ -231,13 +194,6 @@ def test_what_was_said_is_found_again_and_shown_whole_as_reference(
     assert "cubits, not in metres" in whole["text"]
     assert "<system>" not in whole["text"]
     assert talk.good("expand", id=first["id"], find="cubits")["text"].count("cubits") >= 1
-
-
-@pytest.mark.requirement("U6", "M2")
-@pytest.mark.parametrize("query", ["", "the of and", "\x00\x1b[31m\u202e", "'; DROP TABLE x; --"])
-def test_an_odd_question_is_an_answer_all_the_same(talk: DirectClient, query: str) -> None:
-    found = talk.call("recall", query=query)
-    assert found.get("isError") or found["structuredContent"]["results"] == []
 
 
 @pytest.mark.requirement("U6", "R7")
@@ -334,26 +290,6 @@ def test_the_budget_is_pinned_estimated_allotted_and_evicted_beside_the_forecast
     talk.good("context_budget", op="allot", compartment="active_task")
     assert "no item begins" in talk.bad("context_budget", op="evict", id="ffff")
     assert "share" in talk.bad("context_budget", op="allot", compartment="active_task", share=2)
-
-
-@pytest.mark.requirement("K3")
-def test_an_item_of_the_brief_is_evicted_by_its_id(project: Path, talk: DirectClient) -> None:
-    a_session(
-        project,
-        a_prompt("please write the page on the harbour"),
-        an_answer(40_000, calls=("t1",)),
-        a_result("t1", "a listing"),
-        an_answer(50_000),
-    )
-    rows = talk.good("context_budget", op="status")["compartments"]
-    ran = [row["id"] for row in rows if "a listing" in row.get("text", "")]
-    assert "a listing" in talk.good("resume", which="now")["text"]
-    for one in ran:
-        talk.good("context_budget", op="evict", id=one)
-    assert set(ran) <= set(talk.good("context_budget", op="status")["evicted"])
-    assert "a listing" not in talk.good("resume", which="now")["text"]
-    [asked] = [row for row in rows if "harbour" in row.get("text", "")]
-    assert "what the user typed" in talk.bad("context_budget", op="evict", id=asked["id"])
 
 
 @pytest.mark.store

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.cli.main import holdfast_command
 from holdfast.setup import wiring
-from holdfast.setup.install import installed_commands
+from holdfast.setup.settings_text import installed_commands
 
 from .machine import Desk
 from .settings_samples import telling_first
@@ -72,13 +72,3 @@ def test_leaving_takes_it_out_to_the_byte(desk: Desk, data: bytes) -> None:
     assert _limit(desk) == ARCHIVE_CHARS
     _call("uninstall --yes")
     assert desk.tree() == before
-
-
-@pytest.mark.parametrize(
-    "rest", ["archive", "archive 0", "archive -5", "archive 12 34", "archive x", "archives 5000"]
-)
-def test_a_line_that_is_not_as_we_write_it_is_not_ours(rest: str) -> None:
-    ours = wiring.hook_command().removesuffix(wiring.OR_NOTHING)
-    for end in ("", wiring.OR_NOTHING):
-        assert wiring.read_command(f"{ours} {rest}{end}") is None
-        assert wiring.read_command(f"{ours} archive 8000{end}") is not None

@@ -11,7 +11,8 @@ import pytest
 
 from holdfast.files.executable import console_command
 from holdfast.setup import wiring
-from holdfast.setup.install import apply, installed_commands, plan_install
+from holdfast.setup.install import apply, plan_install
+from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import SKILLS
 
 from .machine import Desk, all_hooks
@@ -70,18 +71,6 @@ def test_without_a_receipt_leaving_still_gives_the_same_settings(desk: Desk, dat
     kept = {event: groups for event, groups in before.pop("hooks", {}).items() if groups}
     assert after == ({**before, "hooks": kept} if kept else before)
     assert not desk.skill.parent.parent.exists(), "an empty folder for commands is ours too"
-
-
-def test_a_receipt_that_was_lost_and_made_anew_knows_our_folders(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", "/opt/old/bin/python3")
-        desk.install()
-    shutil.rmtree(desk.ours)
-    desk.install()
-    desk.uninstall()
-    assert [path for path in desk.tree() if "commands" in path] == []
 
 
 def test_no_file_and_no_folder_are_no_file_and_no_folder_again(desk: Desk) -> None:
@@ -145,14 +134,6 @@ def test_a_foreign_command_file_is_left_alone_and_said(desk: Desk) -> None:
     assert desk.skill.read_text() == "my own status"
     desk.uninstall()
     assert desk.tree() == before
-
-
-def test_a_command_file_that_the_user_changed_is_left_and_said(desk: Desk) -> None:
-    desk.install()
-    desk.skill.write_text(desk.skill.read_text() + "Be brief.\n")
-    plan = desk.uninstall()
-    assert desk.skill.exists()
-    assert any(str(desk.skill) in note for note in plan.notes)
 
 
 def test_mode_bits_survive_and_what_we_keep_is_owner_only(desk: Desk) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.setup import wiring
-from holdfast.setup.errors import SettingsBroken
 from holdfast.setup.install import apply, plan_install
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.targets import settings_target
@@ -104,32 +102,8 @@ def test_another_server_of_our_name_is_left_alone_and_said(desk: Desk) -> None:
     assert _file(desk, "user").read_bytes() == theirs
 
 
-def test_a_changed_python_renews_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    _file(desk, "user").write_bytes(SAMPLES["others"] or b"")
-    before = desk.tree()
-    monkeypatch.setattr(sys, "executable", "/opt/other/bin/python3")
-    desk.install()
-    monkeypatch.undo()
-    monkeypatch.setenv("HOLDFAST_HOME", str(desk.ours))
-    desk.install()
-    assert _servers(desk, "user")[wiring.SERVER] == wiring.server_entry()
-    desk.uninstall()
-    assert desk.tree() == before
-
-
-@pytest.mark.parametrize("data", [b'{"mcpServers": []}', b'{"mcpServers": null}', b"[]", b"{"])
-def test_a_file_the_client_could_not_use_is_refused(desk: Desk, data: bytes) -> None:
-    _file(desk, "user").write_bytes(data)
-    before = desk.tree()
-    with pytest.raises(SettingsBroken):
-        desk.install()
-    assert desk.tree() == before
-
-
 @pytest.mark.slow  # it loads the SDK: most of a second
-def test_the_installed_entry_starts_from_any_folder_and_imports_nothing_of_it(
-    desk: Desk,
-) -> None:
+def test_the_installed_entry_starts_from_any_folder_and_imports_nothing_of_it(desk: Desk) -> None:
     (desk.project / "mcp.py").write_text("raise SystemExit('theirs')")
     (desk.project / "holdfast.py").write_text("raise SystemExit('theirs')")
     entry = wiring.server_entry()

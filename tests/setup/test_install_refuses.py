@@ -22,7 +22,6 @@ from holdfast.setup.errors import (
     SettingsReadOnly,
 )
 from holdfast.setup.install import apply, plan_install
-from holdfast.setup.settings_text import settings_in
 
 from .machine import Desk
 from .settings_samples import SAMPLES
@@ -99,18 +98,6 @@ def test_a_file_that_cannot_be_left_holds_up_no_other(
     assert not list((desk.ours / "installs").glob("*.bak"))
 
 
-def test_a_broken_file_we_never_wrote_in_is_not_our_business(desk: Desk) -> None:
-    desk.install()
-    state = desk.home / ".claude.json"
-    state.write_bytes(b"{")
-    desk.uninstall()
-    for receipt in (desk.ours / "installs").glob("*"):
-        receipt.unlink()
-    plan = desk.uninstall()
-    assert (plan.left, plan.is_nothing) == ((), True)
-    assert state.read_bytes() == b"{"
-
-
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_is_refused_and_its_target_named(desk: Desk, there: bool) -> None:
     target = desk.home / "dotfiles.json"
@@ -141,24 +128,6 @@ def test_a_file_with_two_names_is_refused_until_it_is_a_file_of_its_own(desk: De
     other.hardlink_to(desk.settings)
     assert [str(desk.settings) in error for error in desk.uninstall().left] == [True]
     assert desk.settings.samefile(other)
-
-
-@pytest.mark.slow
-def test_a_settings_file_of_50_megabytes_is_refused_at_once(desk: Desk) -> None:
-    desk.settings.parent.mkdir()
-    large = b'{"env": {"A": "%s"}}' % (b"x" * 50_000_000)
-    desk.settings.write_bytes(large)
-    with pytest.raises(SettingsBroken, match="more than 4,194,304 bytes"):
-        desk.install()
-    assert desk.settings.read_bytes() == large
-
-
-def test_a_pipe_in_place_of_the_file_is_nothing_to_wait_for(desk: Desk) -> None:
-    desk.settings.parent.mkdir(parents=True)
-    os.mkfifo(desk.settings)
-    assert settings_in(desk.settings) == {}
-    with pytest.raises(SettingsBroken, match="is not a file"):
-        desk.install()
 
 
 def test_a_read_only_file_is_refused_even_for_root(desk: Desk) -> None:

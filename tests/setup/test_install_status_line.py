@@ -65,16 +65,6 @@ def test_a_status_line_the_user_set_since_is_left(desk: Desk) -> None:
     assert line_in(desk.settings) == {"type": "command", "command": "another.sh"}
 
 
-def test_a_status_line_the_user_set_since_is_wrapped_by_the_next_install(desk: Desk) -> None:
-    desk.install()
-    assert line_in(desk.settings) == wiring.status_line()
-    set_line(desk, "another.sh")
-    desk.install()
-    assert line_in(desk.settings)["command"] == wiring.status_command("another.sh")
-    desk.uninstall()
-    assert line_in(desk.settings) == {"type": "command", "command": "another.sh"}
-
-
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_project_shows_the_users_line_that_ours_would_hide(desk: Desk, lost: bool) -> None:
     desk.write(THEIRS)
@@ -86,15 +76,6 @@ def test_a_project_shows_the_users_line_that_ours_would_hide(desk: Desk, lost: b
     desk.uninstall("local")
     assert not place.exists() or line_in(place) is None, "it never was the project's"
     assert desk.settings.read_bytes() == THEIRS
-
-
-def test_a_line_changed_below_is_taken_up_by_the_next_install(desk: Desk) -> None:
-    desk.write(THEIRS)
-    desk.install("local")
-    set_line(desk, "another.sh")
-    desk.install("local")
-    place = desk.project / ".claude" / "settings.local.json"
-    assert line_in(place)["command"] == wiring.status_command("another.sh")
 
 
 @pytest.mark.slow

@@ -9,8 +9,9 @@ import pytest
 
 from holdfast.setup import wiring
 from holdfast.setup.errors import AlreadyInstalledElsewhere
-from holdfast.setup.install import find_installs, installed_commands
+from holdfast.setup.installs import find_installs
 from holdfast.setup.receipts import our_packages
+from holdfast.setup.settings_text import installed_commands
 
 from .machine import Desk, all_hooks
 
@@ -72,18 +73,6 @@ def test_a_plugin_that_is_only_enabled_is_found(desk: Desk) -> None:
     assert scopes(desk) == ["plugin"]
 
 
-def test_a_plugin_known_only_from_the_file_we_would_write_is_refused_too(desk: Desk) -> None:
-    desk.write(b'{"enabledPlugins": {"holdfast@holdfast": true}}')
-    with pytest.raises(AlreadyInstalledElsewhere) as caught:
-        desk.install()
-    assert caught.value.exit_code == 5
-    assert "claude plugin uninstall holdfast" in caught.value.hint
-    desk.install(force=True)
-    [user, plugin] = find_installs(desk.home, desk.project, our_packages(desk.ours))
-    assert user.commands
-    assert plugin.commands == (), "the settings' own hooks are not the plugin's"
-
-
 def test_installs_in_other_projects_are_said_as_long_as_they_stand(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,13 +84,3 @@ def test_installs_in_other_projects_are_said_as_long_as_they_stand(
     desk.uninstall()
     (desk.project / ".claude" / "settings.local.json").write_text("{}")
     assert said not in desk.install().notes
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"[]", b'{"plugins": []}', b'{"plugins": {"holdfast@x": 1}}']
-)
-def test_an_odd_register_is_no_trouble(desk: Desk, data: bytes) -> None:
-    path = desk.home / ".claude" / "plugins" / "installed_plugins.json"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(data)
-    assert scopes(desk) == []

@@ -24,10 +24,6 @@ THEIRS = 'echo "it\'s mine"; head -c 9'
 Breakage = Callable[[wiring.Program], None]
 
 
-def _nothing(program: wiring.Program) -> None:
-    pass
-
-
 def _package_removed(program: wiring.Program) -> None:
     shutil.rmtree(program.package)
 
@@ -127,16 +123,6 @@ def test_a_status_line_that_cannot_run_shows_nothing_or_the_users_own(
     assert (alone.returncode, alone.stdout) == (0, b"")
     wrapping = _run(wiring.status_command(THEIRS, program), b'{"a": 1}', tmp_path)
     assert (wrapping.returncode, wrapping.stdout) == (0, b"it's mine\n" + b'{"a": 1}')
-
-
-def test_a_hook_that_runs_says_what_it_has_to_say_through_the_same_line(
-    program: wiring.Program, tmp_path: Path
-) -> None:
-    block = '{"decision": "block", "reason": "work is open"}'
-    entry = Path(program.package, "hook", "entry.py")
-    entry.write_text(f"import os\ndef main(given):\n    os.write(1, {block.encode()!r})\n")
-    run = _run(wiring.hook_command(program), b"{}", tmp_path)
-    assert (run.returncode, run.stdout.decode(), run.stderr) == (0, block, b"")
 
 
 def test_every_line_that_install_writes_is_guarded(desk: Desk) -> None:

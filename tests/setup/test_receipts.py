@@ -12,9 +12,8 @@ import pytest
 import holdfast
 from holdfast.setup import wiring
 from holdfast.setup.errors import AlreadyInstalledElsewhere
-from holdfast.setup.install import installed_commands
 from holdfast.setup.receipts import sha256
-from holdfast.setup.targets import SKILLS
+from holdfast.setup.settings_text import installed_commands
 
 from .machine import Desk
 
@@ -64,14 +63,6 @@ def test_another_holdfast_s_lines_stay_to_the_byte(desk: Desk) -> None:
     assert desk.tree() == before
 
 
-def test_leaving_where_only_another_holdfast_is_changes_nothing(desk: Desk, tmp_path: Path) -> None:
-    for program in (GONE, _another(tmp_path / "other")):
-        _theirs(desk, program)
-        before = desk.tree()
-        assert desk.uninstall().is_nothing
-        assert desk.tree() == before
-
-
 @pytest.mark.slow
 def test_beside_another_holdfast_that_works_we_install_only_if_forced(
     desk: Desk, tmp_path: Path
@@ -84,20 +75,6 @@ def test_beside_another_holdfast_that_works_we_install_only_if_forced(
     assert "--force" in caught.value.hint
     desk.install(force=True)
     desk.uninstall()
-    assert desk.tree() == before
-
-
-def test_slash_commands_of_another_holdfast_that_works_stay(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        _become(patch, _another(tmp_path / "other"))
-        theirs = Desk(desk.home, desk.project, tmp_path / "their home")
-        theirs.install()
-    before = desk.tree()
-    plan = desk.install(force=True)
-    assert sum("someone else's file" in note for note in plan.notes) == len(SKILLS)
-    assert desk.uninstall().left == ()
     assert desk.tree() == before
 
 
@@ -134,19 +111,6 @@ def test_lines_of_a_holdfast_that_our_receipt_knows_are_replaced_and_removed(
     if edited:
         desk.settings.write_text(text.replace(' "model": "opus",', "", 1))
     assert desk.tree() == before
-
-
-@pytest.mark.parametrize("receipt_of", ["this release", "0.1.0"])
-def test_an_old_install_that_our_receipt_knows_can_be_left_from_a_new_place(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, receipt_of: str
-) -> None:
-    with monkeypatch.context() as patch:
-        _become(patch, GONE)
-        desk.install()
-    if receipt_of == "0.1.0":
-        _as_in_0_1_0(desk)
-    desk.uninstall()
-    assert desk.tree() == {}
 
 
 def _as_in_0_1_0(desk: Desk) -> None:

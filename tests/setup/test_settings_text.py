@@ -166,22 +166,6 @@ def test_ours_is_known_whatever_its_python_and_another_package_is_not_ours() -> 
     assert not wiring.is_ours(None, OURS)
 
 
-def test_lines_of_the_first_release_are_known() -> None:
-    """0.1.0 wrote them without a guard."""
-    program = wiring.Program("/opt/a b/bin/python", "/opt/a b/holdfast")
-    line = "'/opt/a b/bin/python' -I -S '/opt/a b/holdfast/hook/__main__.py'"
-    for end, theirs in (
-        ("", None),
-        (" second", None),
-        (" statusline", None),
-        (" statusline --wraps 'x y'", "x y"),
-    ):
-        found = wiring.read_command(line + end)
-        assert found is not None and found.program == program
-        assert wiring.wrapped_in(line + end) == theirs
-    assert wiring.archives_from(f"{line} archive 9000") == 9_000
-
-
 def test_the_hooks_are_those_the_client_documents() -> None:
     table = wiring.hook_table()
     hooks = [(event, one["hooks"][0]) for event, groups in table.items() for one in groups]

@@ -18,8 +18,6 @@ import pytest
 
 import holdfast
 from holdfast.client import sample_payloads
-from holdfast.settings import load as settings_load
-from holdfast.settings.table import BY_NAME
 from holdfast.setup import wiring
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 
@@ -30,11 +28,6 @@ pytestmark = pytest.mark.requirement("U1")
 RELEASE: dict[str, Any] = json.loads(Path(__file__).with_name("release_0_1_0.json").read_text())
 SESSION = "s1"
 RULE = "build the harbour page, and never use tabs"
-HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "test", "version": "1"},
-}
 
 
 @pytest.fixture
@@ -117,65 +110,6 @@ def test_every_hook_that_0_1_0_installed_runs(upgraded: Desk, event: str) -> Non
 def test_a_compaction_that_began_before_the_upgrade_is_restored_after_it(upgraded: Desk) -> None:
     said = fire(upgraded, "SessionStart", source="compact")
     assert RULE in said
-
-
-@pytest.mark.requirement("B2")
-def test_an_install_without_the_second_hook_gets_it_by_installing_again(desk: Desk) -> None:
-    desk.write(b'{"model": "opus"}')
-    desk.install()
-    held = settings(desk)
-    held["hooks"]["SessionStart"].pop()
-    desk.settings.write_text(json.dumps(held))
-    assert len(commands(desk, "SessionStart")) == 1
-    desk.install()
-    assert commands(desk, "SessionStart") == [wiring.hook_command(), wiring.second_command()]
-    desk.uninstall()
-    assert settings(desk) == {"model": "opus"}
-
-
-@pytest.mark.slow
-def test_a_checkpoint_is_saved_by_the_line_that_0_1_0_installed(upgraded: Desk) -> None:
-    fire(upgraded, "PreCompact")
-    [file] = (upgraded.project / ".claude" / "checkpoints").glob("*.md")
-    assert RULE in file.read_text()
-
-
-@pytest.mark.slow
-def test_the_status_line_of_0_1_0_shows_theirs_and_ours(upgraded: Desk) -> None:
-    sent = {
-        "session_id": SESSION,
-        "context_window": {"total_input_tokens": 125_700, "context_window_size": 200_000},
-    }
-    first, second = start(upgraded, settings(upgraded)["statusLine"]["command"], sent).splitlines()
-    assert first == "tide"
-    assert "%" in second
-
-
-@pytest.mark.slow
-def test_the_mcp_server_that_0_1_0_installed_has_the_tools_of_0_1_0(upgraded: Desk) -> None:
-    found = json.loads((upgraded.home / ".claude.json").read_text())["mcpServers"]["holdfast"]
-    asked = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-    ]
-    run = subprocess.run(
-        [found["command"], *found["args"]],
-        input="".join(json.dumps(line) + "\n" for line in asked),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    answers = [json.loads(line) for line in run.stdout.splitlines()]
-    [tools] = [one["result"]["tools"] for one in answers if one.get("id") == 2]
-    assert {tool["name"] for tool in tools} >= set(RELEASE["tools"])
-
-
-def test_the_settings_of_0_1_0_are_read(upgraded: Desk) -> None:
-    loaded = settings_load.load(str(upgraded.project))
-    assert (loaded.word("stop_guard"), loaded.share("zone_orange")) == ("on", 0.7)
-    assert [name for name in RELEASE["settings"] if name not in BY_NAME] == []
 
 
 @pytest.mark.slow

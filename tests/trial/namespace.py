@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from holdfast.setup.errors import HoldfastError
+from holdfast.wire.errors import HoldfastError
 from tests.trial import enter_namespace
 
 _START_SECONDS = 20.0
