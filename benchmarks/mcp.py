@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks import made_up
 from benchmarks.hooks import BARE
 from holdfast.client import sample_payloads
-from holdfast.setup.doctor.mcp_server import HELLO
+from holdfast.setup.rehearsal import HELLO
 from holdfast.setup.wiring import server_entry, this_program
 from holdfast.wire.mark import CHARS_PER_TOKEN
 

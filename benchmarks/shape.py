@@ -20,10 +20,13 @@ from importlib import metadata
 from pathlib import Path
 from statistics import median
 
+import click
+
 import holdfast
 from benchmarks import made_up
+from holdfast.cli.main import holdfast_command
 from holdfast.client import sample_payloads
-from holdfast.setup.doctor.mcp_server import HELLO
+from holdfast.setup.rehearsal import HELLO
 from holdfast.wire import mark
 
 Row = tuple[str, str, str]
@@ -45,6 +48,7 @@ def rows() -> Iterator[Row]:
     fitting = sum(FEW <= size <= MANY for size in code)
     yield "files with code, and their lines", f"{len(code)}, {sum(sizes):,}", "300 to 350"
     yield "the median file / of 100 to 300 lines", f"{median(code):.0f} lines / {fitting}", ""
+    yield "commands / options that help lists", _surface(), "≤ 42 / ≤ 130"
     needed = _needed("holdfast")
     size = sum(map(_bytes_of, needed)) / 1e6
     figure = f"{size:.0f} MB, {len(needed)} packages"
@@ -56,6 +60,22 @@ def rows() -> Iterator[Row]:
             lines = sum(_lines_of(module) for module in ours)
             of_others = len(set(modules) - ours)
             yield name, f"{len(ours)} modules of ours ({lines:,} lines), {of_others} others", ""
+
+
+def _surface() -> str:
+    """Commands that are run by themselves, and the options of all."""
+    leaves = options = 0
+    waiting: list[click.Command] = [holdfast_command]
+    while waiting:
+        command = waiting.pop()
+        options += sum(isinstance(p, click.Option) and not p.hidden for p in command.params)
+        if not isinstance(command, click.Group):
+            leaves += 1
+            continue
+        context = click.Context(command)
+        below = (command.get_command(context, name) for name in command.list_commands(context))
+        waiting += filter(None, below)
+    return f"{leaves} / {options}"
 
 
 def _needed(first: str) -> set[str]:

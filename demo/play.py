@@ -31,6 +31,7 @@ HERE = Path(__file__).parent
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 HOOK = [sys.executable, "-I", "-S", str(ENTRY)]
 EDGE = 167_000  # claude-sonnet-4-6, no switch turned
+ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
 CLI = [sys.executable, "-m", "holdfast.cli"]
 
 
@@ -77,7 +78,7 @@ def _demo(console: Console, folder: Path) -> None:
     )
     console.rule("holdfast replay")
     for row in replaying.columns(replay, min(console.width - 8, 100)):
-        console.print(row)
+        console.print(Text.from_ansi(row))
     console.print("      ▲ the compaction\n", style="dim")
     _status(console, session)
     for title, *arguments in (
@@ -142,7 +143,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         ).name.lower()
         line.append_text(Text.from_ansi(terminal.bar(ratio, zone, 24)))
         line.append(f" {ratio:>4.0%} {used:>8,}  ")
-        line.append(zone, style=replaying.ZONE_STYLE[zone])
+        line.append(zone, style=ZONE_STYLE[zone])
     elif event == "PreCompact":
         line.append("the client compacts: until it is done, no number is true", style="cyan")
     console.print(line)
@@ -152,7 +153,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
     heard = (("to the model", to_model), ("to you", to_you))
     for label, text in (*heard, ("to the summariser", said.get("steers"))):
         if text:
-            style = "cyan" if "\n" in text else replaying.ZONE_STYLE[zone]
+            style = "cyan" if "\n" in text else ZONE_STYLE[zone]
             console.print(Text(f"    {label}: {text}", style=style))
 
 

@@ -77,7 +77,7 @@ def payload(data: bytes) -> None:
 
 def hook(data: bytes) -> None:
     """Odd payloads and odd transcripts: nothing is raised, and what is printed is valid."""
-    from holdfast.setup.doctor.hooks import read_output
+    from holdfast.setup.rehearsal import read_output
 
     with _folder() as folder:
         choices = Choices(data)

@@ -20,7 +20,7 @@ from typing import Any
 import holdfast
 from holdfast.files import plugin_environment
 from holdfast.setup import wiring
-from holdfast.setup.targets import SKILLS, read_packaged
+from holdfast.setup.targets import SKILLS, skill
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "plugin"
@@ -86,10 +86,7 @@ def _texts() -> dict[str, str]:
         ".claude-plugin/marketplace.json": _json(marketplace),
         "hooks/hooks.json": _json({"hooks": wiring.plugin_table()}),
         ".mcp.json": _json({"mcpServers": {wiring.SERVER: wiring.plugin_server()}}),
-        **{
-            f"skills/{name}/SKILL.md": read_packaged(f"{name}.md").replace("{command}", "holdfast")
-            for name in SKILLS
-        },
+        **{f"skills/{name}/SKILL.md": skill(name, "holdfast") for name in SKILLS},
     }
 
 

@@ -23,7 +23,7 @@ from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
 from holdfast.run.supervisor import CONDUCTED
-from holdfast.setup.doctor.hooks import read_output
+from holdfast.setup.rehearsal import read_output
 from holdfast.window import state as states
 from holdfast.wire import places
 from torture.board import must

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.client import sample_payloads
 from holdfast.hub import row_times
-from holdfast.setup.doctor.hooks import read_output
+from holdfast.setup.rehearsal import read_output
 from holdfast.wire import places
 
 FIRST_TOKENS, STEP_TOKENS, FULL_TOKENS = 24_000, 15_000, 160_000
