@@ -50,7 +50,7 @@ def test_one_that_waits_takes_over_when_the_other_is_killed(
     alone: subprocess.Popen[str], store: Store, machine: Machine
 ) -> None:
     stop, started = threading.Event(), threading.Event()
-    given = {"inside": "mcp", "wait_seconds": 0.05, "started": started}
+    given = {"inside": "mcp", "wait_seconds": 0.05, "tell_started": started.set}
     thread = threading.Thread(target=run, args=(stop, lambda: store), kwargs=given)
     thread.start()
     try:

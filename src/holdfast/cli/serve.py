@@ -80,10 +80,12 @@ def _watch(database: str) -> None:
 
     if other := loop.holder():
         say(f"{loop.describe_holder(other)} watches already; waiting for its end", err=True)
-    else:
+
+    def tell_started() -> None:
         say("watching every live session; Ctrl-C stops it", err=True)
+
     with until_signalled(signal.SIGINT, signal.SIGTERM) as ended:
-        loop.run(ended, lambda: Store.open(database))
+        loop.run(ended, lambda: Store.open(database), tell_started=tell_started)
     say("ended; every checkpoint taken is verified", err=True)
 
 

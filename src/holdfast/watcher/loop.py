@@ -82,18 +82,17 @@ def run(
     *,
     inside: str = "alone",
     wait_seconds: float = WAIT_SECONDS,
-    started: threading.Event | None = None,
+    tell_started: Callable[[], object] = lambda: None,
     clock: Callable[[], int] = now_ms,
 ) -> None:
-    """Watch until `stop` is set; `started` is set once this process watches."""
+    """Watch until `stop` is set; `tell_started` is called once this process watches."""
     held = None
     while not stop.is_set() and (held := take_lock(inside, clock())) is None:
         stop.wait(wait_seconds)
     if held is None:
         return
     try:
-        if started is not None:
-            started.set()
+        tell_started()
         # Whole, and first: two threads that import parts of it at the same time both fail.
         import sqlalchemy  # noqa: F401
 
@@ -137,7 +136,7 @@ class Watcher:
     ) -> None:
         self._stop, self.started = threading.Event(), threading.Event()
         self._wait_seconds = wait_seconds
-        watch = partial(run, self._stop, find_store, started=self.started, clock=clock)
+        watch = partial(run, self._stop, find_store, tell_started=self.started.set, clock=clock)
         self._watch = partial(watch, inside=inside, wait_seconds=wait_seconds)
         self._thread = threading.Thread(target=self._run, name="holdfast-watcher", daemon=True)
 
