@@ -7,7 +7,7 @@ none, one or two. Nothing that costs is imported: the hook reads with this modul
 
 from __future__ import annotations
 
-from holdfast.wire.scan import count_of, parse_object, text_of
+from holdfast.wire.scan import WINDOW, count_of, parse_object, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ EXITS = ("Process exited with code ", "Exit code: ")
 MOST_HEAD = 400  # characters before the output of a command
 TOLD_BY_EVENT = frozenset(("user_message", "item_completed", "turn_aborted", "token_count"))
 COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-WINDOW = "context-window"  # a line of ours: what Codex states of its window
 INTERRUPTED = "[Request interrupted by user]"
 
 

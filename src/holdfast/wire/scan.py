@@ -9,6 +9,7 @@ try:
 except ImportError:  # an interpreter without CPython's accelerator: slower, never wrong
     make_scanner = None  # type: ignore[assignment, misc]
 
+WINDOW = "context-window"  # a line of ours: what another agent states of its window
 MOST_COUNT = 1 << 40
 LIGHTEN_FROM_BYTES = 8192
 MOST_PAYLOAD_BYTES = 8 << 20

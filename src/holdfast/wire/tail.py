@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import codex, copilot, mark, places, scan
+from holdfast.wire import mark, places, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
+
+    from holdfast.wire import codex, copilot
 
     Translator = codex.CodexTranslator | copilot.CopilotTranslator
 
@@ -22,6 +24,7 @@ READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one be
 MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
 USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 FRAME_CHARS = 24  # the tags and ids around a tool call or a result
+OTHERS = ("rollout-", "events.")  # how the logs of other agents are named
 CUT_CHARS = 30_000  # the client cuts a longer output
 PREVIEW_CHARS = 2_240  # or it writes the output to a file, and shows 2 KB and the path
 IMAGE_TOKENS = 1_600  # of an image as large as a screen
@@ -101,11 +104,18 @@ def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOK
 
 def find_log(session_id: str) -> str:
     """Find the log of a session whose events do not name it; empty if there is none."""
+    from holdfast.wire import copilot
+
     return copilot.path_of(session_id)
 
 
 def translator_for(path: str) -> Translator | None:
-    """What translates the lines of another agent into Claude Code's; None for Claude Code's own."""
+    """What translates the lines of another agent into Claude Code's; None for Claude Code's own.
+    Only another agent's hook loads its module."""
+    if not path.rpartition("/")[2].startswith(OTHERS):
+        return None
+    from holdfast.wire import codex, copilot
+
     if codex.is_codex(path):
         return codex.CodexTranslator()
     return copilot.CopilotTranslator() if copilot.is_copilot(path) else None
@@ -154,7 +164,7 @@ def _translated(lines: list[bytes], tail: Tail, translator: Translator) -> list[
     calls: set[str] = set()  # since the newest answer was counted
     for line in known:
         tail.window_tokens = line.get("contextWindow") or tail.window_tokens
-        if line["type"] == codex.WINDOW:
+        if line["type"] == scan.WINDOW:
             if line["usedTokens"]:  # an estimate, after a compaction
                 line["type"] = "assistant"
                 line["message"] = {"id": "", "usage": {"input_tokens": line["usedTokens"]}}
