@@ -27,8 +27,7 @@ from holdfast.plan.estimate import (
     apply_formula,
     read_requests,
 )
-from holdfast.transcript.reader import read
-from holdfast.transcript.steps import operations
+from holdfast.record.stream import read_turns
 
 Row = tuple[str, str, str]
 Sessions = dict[str, dict[str, list[PastTask]]]  # by repository and session
@@ -54,12 +53,12 @@ def read_sessions(corpus: Path) -> Sessions:
     for path in transcripts(corpus):
         tasks = [
             PastTask(
-                used.multipliers[0],
-                apply_formula(used.chars, FILE_TOKENS * len(used.files), used.multipliers[0]),
+                used.multiplier,
+                apply_formula(used.chars, FILE_TOKENS * len(used.files), used.multiplier),
                 used.used_tokens,
                 here=True,
             )
-            for used in read_requests(operations(read(path)))
+            for used in read_requests(read_turns(path))
             if used.files
         ]
         sessions[path.parent.name][str(path)] = tasks

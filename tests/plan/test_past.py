@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.plan import estimate
 from holdfast.wire import places
-from tests.builders import a_prompt, a_transcript, an_answer
+from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.plan.builders import an_edit
 
 SECRET = "hunter2-is-my-passphrase"
@@ -23,6 +23,7 @@ def _session(projects: Path, name: str, cwd: str, count: int = 2) -> Path:
         lines += [
             {**a_prompt(f"fix {SECRET}"), "cwd": cwd},
             an_edit(20_000 + 1000 * n, f"e{n}", "/p/shop/cart.py"),
+            a_result(f"e{n}0"),
             an_answer(21_000 + 1000 * n, id=f"m{n}"),
         ]
     return a_transcript(projects / "-p" / f"{name}.jsonl", *lines)

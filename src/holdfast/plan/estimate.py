@@ -22,15 +22,10 @@ import msgspec
 from holdfast.client import limit_settings
 from holdfast.plan.project_files import ProjectFiles
 from holdfast.plan.task import PlanTask
-from holdfast.record.user_input import is_of_a_run, split_tasks
+from holdfast.record.model import TurnCall, TurnPart
+from holdfast.record.stream import read_turns
 from holdfast.text.numbers import Progress, counted, rounded, silent
 from holdfast.transcript import Unreadable
-from holdfast.transcript.blocks import ToolUse
-from holdfast.transcript.entries import Boundary, Prompt, Summary
-from holdfast.transcript.reader import read
-from holdfast.transcript.steps import Follower, Operation, operations
-from holdfast.transcript.user_words import find_words
-from holdfast.window import history
 from holdfast.wire import mark, places
 
 CHARS_PER_TOKEN = 4
@@ -44,7 +39,7 @@ GIVEN = "as given in the plan"
 PUBLIC = (1.1, 2.7, 7.3)  # a tenth, half and nine tenths of public requests took less
 PUBLIC_WORTH = 6  # they count as much as so many tasks on this machine
 ALIKE = 2.0  # tasks of the same kind are similar up to this factor between their formulas
-VERSION = 4
+VERSION = 5
 MOST_TRANSCRIPTS = 300  # the newest: 909 requests of 161 sessions were past enough
 MOST_NEW_BYTES = 512 << 20  # read in one go; what is left is read the next time
 MOST_BYTES = 16 << 20
@@ -203,15 +198,13 @@ class Estimator:
 
 @dataclass(slots=True)
 class PastRequest:
-    """A request: its text, its files, what it used. A session of a run has several tasks."""
+    """A request: its text, its kind, its files, what it used."""
 
     chars: int
-    multipliers: tuple[float, ...]  # of its tasks; one for a request that was typed
+    multiplier: float
     files: dict[str, None] = field(default_factory=dict)
     used_tokens: int = 0
     answers: int = 0
-    is_of_a_run: bool = False
-    is_running: bool = False  # its last answer called a tool
 
 
 class SummedTranscript(msgspec.Struct, frozen=True):
@@ -269,21 +262,16 @@ def _newest(projects: Path) -> list[tuple[Path, int, int]]:
 def _summed_up(path: Path, size: int, changed_ns: int) -> SummedTranscript:
     rows: list[tuple[float, int, int]] = []
     with suppress(Unreadable):  # deleted meanwhile, or not a transcript: it has no rows
-        rows = [row for used in read_requests(operations(read(path))) for row in _rows(used)]
+        # a talk, without files, is no task
+        rows = [_row(used) for used in read_requests(read_turns(path)) if used.files]
     return SummedTranscript((size, changed_ns), limit_settings.project_of(path), rows[-MOST_ROWS:])
 
 
-def _rows(used: PastRequest) -> Iterator[tuple[float, int, int]]:
-    """A row for each task; none for a talk, without files. Files count with their size of today."""
-    count = len(used.multipliers)
+def _row(used: PastRequest) -> tuple[float, int, int]:
+    """Files count with their size of today."""
     file_tokens = sum(tokens_of_size(_size(file)) for file in used.files)
-    if used.is_of_a_run and not used.files:
-        file_tokens = count * ASSUMED_FILES * FILE_TOKENS
-    if not file_tokens:
-        return
-    for multiplier in used.multipliers:
-        formula = apply_formula(used.chars // count, file_tokens // count, multiplier)
-        yield multiplier, formula, used.used_tokens // count
+    formula = apply_formula(used.chars, file_tokens, used.multiplier)
+    return used.multiplier, formula, used.used_tokens
 
 
 def _size(file: str) -> int | None:
@@ -318,65 +306,33 @@ def _save(sums: dict[str, SummedTranscript]) -> None:
         places.replace_whole(learned_file(), msgspec.json.encode(PastIndex(VERSION, sums)))
 
 
-def read_requests(items: Iterable[Operation | Boundary | Summary]) -> Iterator[PastRequest]:
-    """Every answered request of a session that has ended or come to rest, in order."""
-    last: int | None = None  # what the newest answer left in the window
+def read_requests(parts: Iterable[TurnPart]) -> Iterator[PastRequest]:
+    """Every answered request of a session that has ended or come to rest, in order. The first
+    answer in a window counts with its words: what else it was sent is not the request's."""
+    number, last, is_running = 0, 0, False
     request: PastRequest | None = None
-    for item in items:
-        if isinstance(item, Boundary) and item.resets_window:
-            last = None
-        if not isinstance(item, Operation):
-            continue
-        for prompt in _prompts(item.before):
+    for part in parts:
+        if part.turn != number:
             if request and request.answers:
                 yield request
-            request = prompt
-        total = history.total_tokens(item, mark.CHARS_PER_TOKEN)
-        if item.usage.total_tokens:
-            grown = max(0, total - _start(item, total, last))
-            last = total
-            if request:
-                request.used_tokens += grown
+            number = part.turn
+            request = PastRequest(len(part.asked), find_kind(part.asked)[1]) if part.asked else None
+        for step in part.steps:
+            if request and step.used_tokens:
+                grown = step.used_tokens - last
+                words = int((step.chars + request.chars * (not last)) / mark.CHARS_PER_TOKEN)
+                request.used_tokens += grown if last and grown > 0 else words
                 request.answers += 1
+            last = step.used_tokens or last
         if request:
-            _take_calls(request, item)
-        for prompt in _prompts(item.after):
-            if request and request.answers:
-                yield request
-            request = prompt
-    if request and request.answers and not request.is_running:
+            _take_files(request, part.calls)
+            is_running = any(call.tool != REPORT_TOOL for call in part.after.record.calls.values())
+    if request and request.answers and not is_running:
         yield request
 
 
-def _start(operation: Operation, total: int, last: int | None) -> int:
-    """What was in the window before an answer; if it shrank since the last one, what was sent."""
-    sent = operation.usage.input_side_tokens
-    if last is None:
-        typed = sum(len(entry.text) for entry in operation.before if isinstance(entry, Prompt))
-        return max(0, sent - int(typed / mark.CHARS_PER_TOKEN))
-    return last if total >= last else min(sent, total)
-
-
-def _prompts(followers: Iterable[Follower]) -> Iterator[PastRequest]:
-    for entry in followers:
-        if isinstance(entry, Prompt) and not entry.is_meta:
-            typed = find_words(entry.texts, entry.line.author).typed
-            if typed:
-                yield _request(typed)
-
-
-def _request(typed: str) -> PastRequest:
-    if not is_of_a_run(typed):
-        return PastRequest(len(typed), (find_kind(typed)[1],))
-    tasks = split_tasks(typed)
-    chars = sum(len(title) + len(body) for _, title, body in tasks)
-    return PastRequest(chars, tuple(find_kind(title)[1] for _, title, _ in tasks), is_of_a_run=True)
-
-
-def _take_calls(request: PastRequest, operation: Operation) -> None:
-    calls = [block for block in operation.blocks if isinstance(block, ToolUse)]
-    request.is_running = any(call.name != REPORT_TOOL for call in calls)
+def _take_files(request: PastRequest, calls: Iterable[TurnCall]) -> None:
     for call in calls:
         path = call.input.get("file_path") or call.input.get("notebook_path")
-        if call.name in FILE_TOOLS and isinstance(path, str) and len(request.files) < MOST_FILES:
+        if call.tool in FILE_TOOLS and isinstance(path, str) and len(request.files) < MOST_FILES:
             request.files[path] = None
