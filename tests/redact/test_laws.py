@@ -89,7 +89,8 @@ def test_much_bait_takes_linear_time(piece: str) -> None:
     """Ten times the text; quadratic would be 100 times. The slack stands for what a busy machine
     adds."""
     short, long = ((piece * (size // len(piece) + 1))[:size] for size in (6_000, 60_000))
-    assert _seconds(long) < 24 * _seconds(short) + 1 / 32
+    # three tries: what else runs on the machine can slow one of them
+    assert any(_seconds(long) < 24 * _seconds(short) + 1 / 32 for _ in range(3))
 
 
 def _seconds(text: str) -> float:
