@@ -13,6 +13,7 @@ from holdfast.memory.locations import index_file, root
 from holdfast.memory.recall import recall
 from holdfast.wire import places
 from tests.memory.transcripts import a_session
+from tests.waiting import until
 
 
 @pytest.mark.requirement("M2")
@@ -44,6 +45,16 @@ def test_one_process_of_a_machine_makes_vectors_at_a_time(monkeypatch: pytest.Mo
         assert not looked.wait(0.1)
     assert looked.wait(20)
     filler.stop(20)
+
+
+@pytest.mark.requirement("U3", "U5")
+def test_a_server_takes_in_sessions_at_once_and_makes_vectors_later(tmp_path: Path) -> None:
+    a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
+    filler = sync.Filler(lambda: [str(tmp_path)], wait_seconds=0.0)
+    filler.start()
+    until(lambda: engines.open_index(str(tmp_path)).counts().items == 1, sync.LOOK_SECONDS - 5)
+    filler.stop(20)
+    assert engines.open_index(str(tmp_path)).counts().vectors == 0
 
 
 @pytest.mark.slow  # it loads the model

@@ -12,6 +12,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.memory import sync
 from holdfast.memory.locations import client_folder
 from holdfast.memory.recall import recall
+from holdfast.memory.sessions import known_projects
 from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places
@@ -159,6 +160,19 @@ def _a_project(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.requirement("U3", "M6")
+@pytest.mark.requirement("U3", "U5")
+def test_a_session_is_found_in_the_project_that_its_lines_name_not_its_folder(
+    tmp_path: Path,
+) -> None:
+    moved = tmp_path / "moved"
+    line = a_line("user", "The gannet is painted indigo.", 0, "g1", cwd=str(moved))
+    written(tmp_path / "named after another place", "g1", [line])
+    assert str(moved) in known_projects()
+    [found] = json.loads(run("gannet", "--all-projects", "--json").stdout)["results"]
+    assert (found["project"], found["session"]) == (str(moved), "g1")
+
+
+@pytest.mark.requirement("U3", "M6")
 def test_a_search_of_every_project_finds_sessions_newer_than_an_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,4 +185,4 @@ def test_a_search_of_every_project_finds_sessions_newer_than_an_index(
             monkeypatch.setattr(sync, "SYNC_SECONDS", 0.0)
         found = run(colour, "--all-projects", env=WORDS_ONLY)
         assert (found.exit_code == 0) is (name == "s2")
-    assert "note: not brought up to date: 1 project; search again for all" in found.stderr
+    assert "note: not read yet: 1 project; search again for all" in found.stderr

@@ -45,9 +45,15 @@ def a_session(project: Path, session: str, *texts: str) -> Path:
 
 
 def written(project: Path, session: str, lines: list[dict[str, Any]]) -> Path:
-    """In the client's own folder for the project."""
+    """In the client's own folder for the project, which the lines name."""
     folder = Path(locations.client_folder(str(project)))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{session}.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(_in_project(line, project)) + "\n" for line in lines), encoding="utf-8"
+    )
     return path
+
+
+def _in_project(line: dict[str, Any], project: Path) -> dict[str, Any]:
+    return {**line, "cwd": str(project)} if line.get("cwd") == "/p" else line

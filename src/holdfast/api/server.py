@@ -296,7 +296,7 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     hub: Hub = app.state.hub
     warm = Warm(store, is_watched=hub.has_listeners)
     watcher = Watcher(lambda: store, inside="serve")
-    filler, past = Filler(sessions.known_projects), PastReader(store)
+    filler, past = Filler(sessions.known_projects, wait_seconds=0.0), PastReader(store)
     for one in (warm, watcher, filler, past):
         one.start()
     try:

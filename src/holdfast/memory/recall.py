@@ -166,7 +166,7 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
         except UnusableIndex:
             left += 1
     if left:
-        notes.append(f"not brought up to date: {counted(left, 'project')}; search again for all")
+        notes.append(f"not read yet: {counted(left, 'project')}; search again for all")
 
 
 def _new_first(project: str) -> tuple[bool, int]:

@@ -1,7 +1,7 @@
 """The sessions of a project: their transcripts, and the decisions and rules in their records.
 
 Transcripts are those in the client's folder of the project, those that its hooks recorded, and
-those of other agents whose first lines name the project. So a fact from before two compactions is
+those whose first lines name the project. So a fact from before two compactions is
 found even where nobody made a segment of it. Reading goes on where the last one ended. If the
 client has deleted a transcript, its archived copy is read, and its items keep their ids.
 """
@@ -9,14 +9,14 @@ client has deleted a transcript, its archived copy is read, and its items keep t
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache, partial
+from pathlib import Path
 
 from holdfast.archive import transcripts as archived
 from holdfast.client import agents
+from holdfast.client.limit_settings import project_of
 from holdfast.files.folders import names_in
 from holdfast.memory import locations
 from holdfast.memory.item import DECISION, HOW, Item, MemorySource, SourceRead, clean, id_of
@@ -26,41 +26,44 @@ from holdfast.wire import places
 MOST_BYTES = 32 << 20
 KEY = "transcript:"
 AGENTS = "/subagents"
-MOST_FOLDERS, HEAD_BYTES = 1_000, 64 << 10
-_CWD = re.compile(rb'"cwd": ?("(?:[^"\\]|\\.){1,4096}")')
 
 
 def transcripts(project: str) -> list[str]:
     """List the main transcripts of a project, each once, without those of subagents."""
     folder = locations.client_folder(project)
     found = {f"{folder}/{n}" for n in names_in(folder) if n.endswith((".jsonl", ".jsonl.gz"))}
-    found |= {path for owner, path in sessions_of_hooks().values() if owner == project and path}
-    return sorted(found | {path for path, owner in _of_others() if owner == project})
+    return sorted(found | {path for path, owner in _owners().items() if owner == project})
 
 
 def known_projects() -> set[str]:
-    """List every project that a hook ran in, and those that only agents have sessions of."""
-    known = {project for project, _ in sessions_of_hooks().values()}
-    known |= {project for _, project in _of_others() if project}
-    folders = {locations.client_folder(project) for project in known}
-    root = locations.client_folders()
-    others = sorted(f"{root}/{name}" for name in names_in(root))
-    found = (_project_of_folder(other) for other in others[:MOST_FOLDERS] if other not in folders)
-    return known | {one for one in found if one}
+    """List every project that a hook ran in, and those that transcripts name."""
+    return {project for project, _ in sessions_of_hooks().values()} | set(_owners().values())
 
 
-def _project_of_folder(folder: str) -> str:
-    """Return the project of one of Claude Code's folders; empty if no transcript tells it. The
-    name of the folder is no path, but it must be the name that a path in the transcript gets."""
-    for name in sorted(names_in(folder)):
-        if not name.endswith(".jsonl") or name.startswith("agent-"):
-            continue
-        head = places.read_small(f"{folder}/{name}", HEAD_BYTES)
-        for found in dict.fromkeys(_CWD.findall(head)):
-            with suppress(ValueError):
-                project = locations.resolve(json.loads(found))
-                if locations.client_folder(project) == folder:
-                    return project
+def _owners() -> dict[str, str]:
+    """Return the project of each main transcript: as its hooks noted it, else the folder that its
+    first lines name. So the list of past sessions has it; the client's own folder may be named
+    after another one, as of a project that was moved."""
+    hooked = {path: project for project, path in sessions_of_hooks().values() if path}
+    listed = [path for path in map(str, agents.by_time()) if path not in hooked]
+    owners = {path: _heads.get(path) or _project_in(path) for path in listed}
+    _heads.update(owners)
+    return hooked | {path: project for path, project in owners.items() if project}
+
+
+_heads: dict[str, str] = {}  # a project does not change; one that is not named yet is read again
+
+
+def _project_in(path: str) -> str:
+    """Return the folder that the first lines of a transcript name; empty if none does."""
+    if not path.endswith(PACKED):
+        named = project_of(Path(path))
+        return locations.resolve(named) if named else ""
+    from holdfast.transcript import lookup  # decoding lines is slow, and they are few
+
+    with suppress(Unreadable):
+        if folder := lookup.folder_of(path):
+            return locations.resolve(folder)
     return ""
 
 
@@ -71,20 +74,6 @@ def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     }
     found = {name: _read_state(path, locations.stamp(path)) for name, path in paths.items()}
     return {name: told for name, told in found.items() if told[0]}
-
-
-def _of_others() -> Iterator[tuple[str, str]]:
-    """Yield (transcript, project) for those of other agents."""
-    for path in map(str, agents.other_transcripts(os.environ)):
-        if path.endswith(PACKED):
-            from holdfast.transcript import lookup  # decoding lines is slow, and they are few
-
-            with suppress(Unreadable):
-                if folder := lookup.folder_of(path):
-                    yield path, locations.resolve(folder)
-        elif found := _CWD.search(places.read_small(path, HEAD_BYTES)):
-            with suppress(ValueError):
-                yield path, locations.resolve(json.loads(found[1]))
 
 
 @lru_cache(4_096)

@@ -188,9 +188,14 @@ class Filler:
     """
 
     def __init__(
-        self, projects: Callable[[], Iterable[str]], *, idle: threading.Event | None = None
+        self,
+        projects: Callable[[], Iterable[str]],
+        *,
+        idle: threading.Event | None = None,
+        wait_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._projects = projects
+        self._wait_seconds = wait_seconds  # before the first look
         self._idle = idle
         self._over = threading.Event()
         self._logged = set[str]()
@@ -210,7 +215,10 @@ class Filler:
         if sys.platform == "linux":  # no other system can do this for a single thread
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        while not self._over.wait(LOOK_SECONDS):
+        self._vectors_at = time.monotonic() + LOOK_SECONDS
+        seconds = self._wait_seconds
+        while not self._over.wait(seconds):
+            seconds = LOOK_SECONDS
             with suppress(OSError), lock.hold_file(f"{locations.root()}/{LOCK}", 0) as is_ours:
                 if is_ours:
                     self.look()

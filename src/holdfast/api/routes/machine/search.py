@@ -19,6 +19,7 @@ from holdfast.memory.index import UnusableIndex
 router = Router(prefix="/api/search", tags=["search"])
 Kind = Literal["memory", "checkpoint", "segment", "decision", "message", "turn"]
 PAGE_CHARS = 8_000
+SYNC_SECONDS = 0.3  # what is new; the server reads the rest in the background
 NOWHERE = "nothing to search yet: no session was found on this machine"
 
 
@@ -74,6 +75,7 @@ async def search(
             cold=cold,
             everywhere=project_id is None,
             by_keyword=keyword,
+            seconds=SYNC_SECONDS,
         )
         return found.plain()
 
