@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint.verify import verify
+from holdfast.hub.row_times import to_iso
 from holdfast.watcher.watch import Watch
 from holdfast.wire import places
 from tests.builders import EDGE, a_prompt, an_answer
@@ -48,14 +49,15 @@ class Machine:
         if "/subagents/" in str(path):
             own["sidechain"] = True
         line = an_answer(used, id=f"m{self._count}") | {"isSidechain": own.pop("sidechain", False)}
-        with path.open("a") as file:
-            file.write(json.dumps(line | own) + "\n")
-        self.date(path)
+        self._write(path, line | own)
         return path
 
     def prompt(self, path: Path, words: str) -> None:
+        self._write(path, a_prompt(words))
+
+    def _write(self, path: Path, line: dict[str, Any]) -> None:
         with path.open("a") as file:
-            file.write(json.dumps(a_prompt(words)) + "\n")
+            file.write(json.dumps({**line, "timestamp": to_iso(self.now_ms)}) + "\n")
         self.date(path)
 
     def date(self, path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.watcher.watch import LiveTranscripts, Watch
 from holdfast.window.state import lock_state
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
 from tests.agents.rollouts import SESSION
 from tests.watcher.machine import Machine, looked
@@ -38,6 +39,20 @@ def test_what_did_not_change_is_not_told_again(
     assert _changed(transcripts, machine) == ["late"]
     machine.session("s3", project="q")
     assert _changed(transcripts, machine) == ["s3"]
+
+
+@pytest.mark.requirement("A5")
+def test_a_backup_restored_now_makes_no_session_live(
+    transcripts: LiveTranscripts, machine: Machine
+) -> None:
+    old, odd = machine.session("old"), machine.session("no times")
+    odd.write_text("{}\n")
+    machine.after(LIVE_MS / 1000 + 1)
+    for path in (old, odd):
+        machine.date(path)
+    assert _changed(transcripts, machine) == ["no times"]
+    machine.answer(old, 1_000)
+    assert _changed(transcripts, machine) == ["old"]
 
 
 @pytest.mark.requirement("A5", "X7")

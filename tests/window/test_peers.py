@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.hub.row_times import to_iso
 from holdfast.settings.load import load
 from holdfast.window import health, windows
 from holdfast.window import state as states
@@ -53,7 +54,8 @@ def test_how_full_another_is_comes_from_its_transcript_while_its_hooks_sleep(
     tmp_path: Path,
 ) -> None:
     """They note nothing before a mark is crossed, which on a large window takes hours."""
-    told = a_transcript(tmp_path / "t.jsonl", a_prompt(), an_answer(100_000))
+    now = str(to_iso(NOW_MS))
+    told = a_transcript(tmp_path / "t.jsonl", a_prompt(), an_answer(100_000, at=now))
     long_ago = NOW_MS - LIVE_MS - 60_000
     asleep = _window(
         *("asleep", long_ago), transcript=str(told), used_tokens=5_000, edge_tokens=100_000

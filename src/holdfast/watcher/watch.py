@@ -1,8 +1,9 @@
 """One look at every live session: read what changed, save what is due, announce it.
 
-To find live transcripts only names, times and sizes are read; no link is followed. The token count
-is read from the end of the transcript, the compaction limit is the one that the session's hooks
-recorded. A checkpoint is taken under the window's lock, unless a hook took one first.
+To find live transcripts, names, times and sizes are read, and the last lines of what changed
+lately; no link is followed. The token count is read from the end of the transcript, the compaction
+limit is the one that the session's hooks recorded. A checkpoint is taken under the window's lock,
+unless a hook took one first.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class LiveTranscript:
 class LiveTranscripts:
     def __init__(self, projects: str) -> None:
         self._projects = projects
-        self._files: dict[str, Signature] = {}
+        self._files: dict[str, tuple[Signature, int]] = {}  # with the time of the last line
 
     def look(self, now_ms: int, elsewhere: Iterable[str] = ()) -> list[LiveTranscript]:
         """The live transcripts that changed, at first all. `elsewhere` are outside the usual
@@ -61,11 +62,15 @@ class LiveTranscripts:
         for entry in self._entries(elsewhere):
             about = entry.stat(follow_symlinks=False)
             if now_ms - about.st_mtime_ns // 1_000_000 < LIVE_MS:
-                self._files[entry.path] = (about.st_mtime_ns, about.st_size, about.st_ino)
+                seen = (about.st_mtime_ns, about.st_size, about.st_ino)
+                known = before.get(entry.path)
+                if known is None or known[0] != seen:
+                    known = seen, agents.written_ms(entry.path)
+                self._files[entry.path] = known
         return [
-            _parse_path(path, seen[0] // 1_000_000)
-            for path, seen in self._files.items()
-            if before.get(path) != seen
+            _parse_path(path, at_ms)
+            for path, (seen, at_ms) in self._files.items()
+            if now_ms - at_ms < LIVE_MS and before.get(path, (None,))[0] != seen
         ]
 
     def report_again(self, path: str) -> None:

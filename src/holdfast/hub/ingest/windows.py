@@ -8,7 +8,6 @@ again: ids are made from what things are, so reading twice changes nothing.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -204,9 +203,9 @@ def find_past(session_id: str) -> WindowReader | None:
 
 def list_past(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
     """Return the session itself, before its turns are read; `held` is then no longer empty. One
-    that nobody has written to for half an hour has ended. The time is that of the file in whole
-    seconds: a hook that reports the session later is not older."""
-    last_ms = max(1, int(os.stat(window.transcript).st_mtime) * 1000)  # noqa: PTH116
+    that nobody has written to for half an hour has ended. The time is in whole seconds: a hook that
+    reports the session later is not older."""
+    last_ms = max(1, agents.written_ms(window.transcript) // 1000 * 1000)
     span = Span(held)
     span.add(last_ms)
     if row_times.now_ms() - last_ms > LIVE_MS:
