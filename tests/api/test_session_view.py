@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.budget import ledger
+from holdfast.hub import row_times
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from tests.contracts.session_script import ScriptedSession
@@ -61,6 +62,8 @@ def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
     assert found["call"] is None and found["step"] == 4
     script.prompt("and now?")
     script.answer([{"type": "tool_use", "id": "t9", "name": "Bash", "input": {"command": "ls"}}])
+    assert api.get("/api/sessions/s1/state").json()["call"] is None  # nobody waits for it any more
+    script.note(at_ms=row_times.now_ms())
     call = api.get("/api/sessions/s1/state").json()["call"]
     assert (call["tool"], call["what"], call["step"]) == ("Bash", "ls", 5)
 

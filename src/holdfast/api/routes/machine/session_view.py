@@ -34,6 +34,7 @@ from holdfast.redact import redact
 from holdfast.session import window_brief
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
+from holdfast.window.windows import is_live
 from holdfast.wire import places
 
 View = TypeVar("View")
@@ -252,10 +253,12 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
     def each(model: type[ApiAnswer], items: Iterable[Any]) -> list[dict[str, Any]]:
         return [placed(model, item) for item in items]
 
+    is_running = is_live(folder, state, row_times.now_ms())
+    calls = open_items.calls(record)[-1:] if is_running else []  # of a past session it is over
     return {
         "step": record.op,
         "at": record.at or None,
-        "call": next(iter(each(OpenCallNow, open_items.calls(record)[-1:])), None),
+        "call": next(iter(each(OpenCallNow, calls)), None),
         "failures": [
             placed(FailingCommand, failed, command=line)
             for line, failed in commands.failing(record)
