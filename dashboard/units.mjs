@@ -133,3 +133,15 @@ test("joiners of other scripts stay, what turns the direction of text is shown",
     ["not read", "no summary", "0"],
   );
 });
+
+test("a chart of costs has one unit, and opens where there is something to see", async () => {
+  const { rangeWith, shares } = await load("costs");
+  const day = (cost, input) => ({ cost, input, output: 0, cache_read: 0, cache_written: 0 });
+  const days = [day(2, 10), day(null, 9_000_000), day(1, 40)];
+  assert.deepEqual(shares(days, true), [1, 0, 0.5]);
+  assert.equal(shares(days, false)[1], 1);
+  assert.deepEqual(
+    ["2026-11-18", "2026-10-01", "2024-05-05", ""].map((last) => rangeWith(last, NOW)),
+    ["30", "366", "all", "30"],
+  );
+});

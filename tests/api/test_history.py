@@ -146,12 +146,13 @@ def test_tokens_are_added_up_by_day_project_session_and_agent_and_in_money_where
     _read(store)
     found = api.get("/api/usage", params={"days": 366}).json()
     assert not found["is_priced"] and found["total"]["cost"] is None
-    assert found["total"] | {"cost": None} == {
+    assert found["total"] == {
         "input": 60,
         "output": 300,
         "cache_read": 2 * (240_000 - 3 * 80),
         "cache_written": 120,
         "cost": None,
+        "unpriced": 480_000,
     }
     for name in ("days", "sessions", "projects", "agents", "models"):
         assert sum(row["cache_read"] for row in found[name]) == found["total"]["cache_read"], name
@@ -161,6 +162,25 @@ def test_tokens_are_added_up_by_day_project_session_and_agent_and_in_money_where
     priced = api.get("/api/usage", params={"days": 366}).json()
     cost = (60 * 3 + 300 * 15 + found["total"]["cache_read"] * 0.3 + 120 * 3.75) / 1e6
     assert priced["total"]["cost"] == pytest.approx(cost, abs=1e-4)
+    assert priced["total"]["unpriced"] == 0
+    of_one = api.get("/api/usage", params={"session_id": "one"}).json()
+    assert of_one["total"]["cost"] == pytest.approx(cost / 2, abs=1e-4)
+    assert [row["name"] for row in of_one["models"]] == [SONNET]
+
+
+@pytest.mark.requirement("U5")
+def test_a_model_without_a_price_leaves_the_cost_of_the_others_and_is_counted(
+    api: TestClient, store: Store
+) -> None:
+    a_past_session("s9", an_answer(70_000, id="m4", model="model-x", at="2026-01-02T00:00:00Z"))
+    _read(store)
+    settings = Path(places.home(), "settings.toml")
+    settings.write_text(f'prices = "{SONNET} 3 15 0.3 3.75"\n')
+    found = api.get("/api/usage").json()
+    assert found["total"]["cost"] > 0 and found["total"]["unpriced"] == 70_000
+    assert (found["last_day"], found["days"][-1]["cost"]) == ("2026-01-02", None)
+    [row] = api.get("/api/history/sessions").json()["sessions"]
+    assert row["cost"] is None and row["tokens"] > 70_000
 
 
 @pytest.mark.requirement("U5")

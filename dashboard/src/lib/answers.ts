@@ -424,6 +424,7 @@ export interface Tokens {
   cache_read: number;
   cache_written: number;
   cost: number | null;
+  unpriced: number;
   id: string | null;
   name: string;
 }
@@ -738,6 +739,7 @@ export interface Tokens {
   cache_read: number;
   cache_written: number;
   cost: number | null;
+  unpriced: number;
 }
 
 export interface TurnQuestion {
@@ -746,6 +748,7 @@ export interface TurnQuestion {
 }
 
 export interface Usage {
+  last_day: string | null;
   is_priced: boolean;
   total: Tokens;
   days: Tokens[];

@@ -12,7 +12,7 @@ from fastapi import Query, Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
-from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs
+from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs, WordQuery
 from holdfast.api.responses import Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.compactions import counts_of
 from holdfast.api.routes.machine.files import read_files
@@ -30,7 +30,6 @@ from holdfast.text.numbers import Tariff, cost_of, parse_tariff
 from holdfast.window.history import TokenUse
 
 router = Router(tags=["history"])
-MOST_SESSIONS = 100
 DAY_MS = 86_400_000
 MOST_SUMMED = 1_000
 MOST_VERIFIED = 100  # the newest: one takes about a millisecond
@@ -75,8 +74,9 @@ HistorySessions = answer("HistorySessions", "sessions:HistorySession[]", Paged)
 
 Tokens = answer(
     "Tokens",
-    "input:int output:int cache_read:int cache_written:int cost:float?",
-    doc="`cost` is null where the settings give no price for one of its models.",
+    "input:int output:int cache_read:int cache_written:int cost:float? unpriced:int",
+    doc="`cost` is what the settings give prices for, null where they give none; `unpriced` "
+    "tokens are of models without a price.",
 )
 
 
@@ -87,9 +87,9 @@ NamedTokens = answer(
 
 UsageSums = answer(
     "UsageSums",
-    "is_priced:bool total:Tokens days:NamedTokens[] sessions:NamedTokens[] "
+    "last_day:str? is_priced:bool total:Tokens days:NamedTokens[] sessions:NamedTokens[] "
     "projects:NamedTokens[] agents:NamedTokens[] models:NamedTokens[]",
-    doc="Each list adds up to `total`, except that `sessions` has the greatest ones only.",
+    doc="Each list adds up to `total`; `last_day` is that of the newest answer of all.",
 )
 
 
@@ -173,7 +173,8 @@ async def sessions(
 def _session(
     row: Row, title: str | None, figures: TranscriptFigures | None, tariff: Tariff
 ) -> dict[str, Any]:
-    used = list(_used([figures])) if figures and figures.is_read else None
+    by_model = _by_model(figures) if figures and figures.is_read else {}
+    tokens = _tokens(by_model, tariff) if by_model else None
     return {
         "id": row["id"],
         "project_id": row["project_id"],
@@ -187,8 +188,8 @@ def _session(
         "calls": row["total_tools_used"],
         "failed": row["total_errors"],
         "steps": figures.steps if figures and figures.is_read else None,
-        "tokens": sum(sum(one) for _, _, one in used) if used is not None else None,
-        "cost": _cost(((model, one) for _, model, one in used), tariff) if used else None,
+        "tokens": _weight(tokens) if tokens else None,
+        "cost": tokens["cost"] if tokens and not tokens["unpriced"] else None,
     }
 
 
@@ -235,13 +236,18 @@ def _count_changed(since_ms: int, project_id: str | None) -> int:
 
 
 @router.get("/api/usage", response_model=UsageSums)
-async def usage(project_id: IdQuery = None, days: Days = 30) -> Response:
-    """Tokens of the last days, as the answers in the transcripts state them; in money where the
-    setting `prices` has all their models."""
-    first_day = (datetime.now() - timedelta(days=days - 1)).date().isoformat()  # noqa: DTZ005
-    known = [file for file in (await read_files(history.load)).values() if _is_of(file, project_id)]
+async def usage(
+    project_id: IdQuery = None, session_id: WordQuery = None, days: Days | None = None
+) -> Response:
+    """Tokens of the last days, or of all, as the answers in the transcripts state them; in money
+    where the setting `prices` has their models."""
+    since = datetime.now() - timedelta(days=(days or 1) - 1)  # noqa: DTZ005
+    first_day = since.date().isoformat() if days else ""
+    known = (await read_files(history.load)).values()
     tariff, sums = _tariff(), defaultdict[tuple[str, str | None, str], _Use](dict)
     for one in known:
+        if not _is_of(one, project_id) or session_id not in (None, one.session_id):
+            continue
         project = one.project.rstrip("/").rpartition("/")[2] or one.project
         for day, model, used in _used([one]):
             if day < first_day:
@@ -255,8 +261,10 @@ async def usage(project_id: IdQuery = None, days: Days = 30) -> Response:
     rows = {name: _named(sums, name, tariff) for name in UsageSums.model_fields if name[-1] == "s"}
     rows["days"].sort(key=lambda row: row["name"])
     total = _tokens(sums[("total", None, "")], tariff)
-    rows["sessions"] = rows["sessions"][:MOST_SESSIONS]
-    return respond({"total": total, **rows, "is_priced": bool(tariff)})
+    last_day = max(
+        (day for one in known if _is_of(one, project_id) for day in one.by_day), default=None
+    )
+    return respond({"total": total, **rows, "last_day": last_day, "is_priced": bool(tariff)})
 
 
 _Use = dict[str, TokenUse]
@@ -282,13 +290,20 @@ def _tokens(use: _Use, tariff: Tariff) -> dict[str, Any]:
     total = TokenUse()
     for one in use.values():
         total = total.plus(one)
-    return {**total._asdict(), "cost": _cost(use.items(), tariff)}
+    costs = {model: cost_of(model, used, tariff) for model, used in use.items()}
+    known = [cost for cost in costs.values() if cost is not None]
+    return {
+        **total._asdict(),
+        "cost": round(sum(known), 4) if known else None,
+        "unpriced": sum(sum(used) for model, used in use.items() if costs[model] is None),
+    }
 
 
-def _cost(use: Iterable[tuple[str, TokenUse]], tariff: Tariff) -> float | None:
-    costs = [cost_of(model, used, tariff) for model, used in use]
-    known = [cost for cost in costs if cost is not None]
-    return round(sum(known), 4) if tariff and len(known) == len(costs) else None
+def _by_model(figures: TranscriptFigures) -> _Use:
+    use: _Use = {}
+    for _, model, used in _used([figures]):
+        use[model] = use.get(model, TokenUse()).plus(used)
+    return use
 
 
 def _used(figures: Iterable[TranscriptFigures]) -> Iterator[tuple[str, str, TokenUse]]:
