@@ -155,10 +155,12 @@ def _show_history(as_json: bool) -> None:
     say(paint(past.in_words(compactions), "bold"))
     rows = []
     for session, counts in compactions:
-        share = f"{counts.not_found} of {counts.items}"
+        messages = f"{counts.messages_not_found} of {counts.messages}"
+        items = f"{counts.not_found} of {counts.items}"
         day, number = counts.at[:10], str(counts.number)
-        rows.append((session.session_id[:8], day, number, share, session.title))
-    draw_table(("session", "day", "no", "not in it", "asked first"), rows)
+        rows.append((session.session_id[:8], day, number, messages, items, session.title))
+    names = ("session", "day", "no", "messages not in it", "items not in it", "asked first")
+    draw_table(names, rows)
     say("what one of them left out: holdfast lost ID", err=True)
 
 

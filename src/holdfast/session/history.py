@@ -125,11 +125,13 @@ def last_compactions(figures: Figures, most: int = SHOWN) -> list[SessionCompact
 
 
 def in_words(found: Sequence[SessionCompaction]) -> str:
+    """A message is counted at each compaction after it: each summary may hold it or not."""
     messages = sum(one.counts.messages or 0 for one in found)
     missing = sum(one.counts.messages_not_found or 0 for one in found)
     which = "your last compaction" if len(found) == 1 else f"your last {len(found)} compactions"
     verb = "is" if missing == 1 else "are"
-    return f"{which}: {missing:,} of your {messages:,} messages {verb} not in the summaries"
+    times = "" if len(found) == 1 else " (counted at each compaction)"
+    return f"{which}: {missing:,} of your {messages:,} messages {verb} not in the summaries{times}"
 
 
 def progress(figures: Figures) -> tuple[int, int]:
