@@ -145,3 +145,14 @@ test("a chart of costs has one unit, and opens where there is something to see",
     ["30", "366", "all", "30"],
   );
 });
+
+test("a date of another year has its year, and hours have their minutes", async () => {
+  const { bytes, span, when } = await load("format");
+  assert.match(when("2026-03-02T10:00:00Z", NOW), /^2 Mar \d\d:00$/);
+  assert.match(when("2025-03-02T10:00:00Z", NOW), /^2 Mar 2025 /);
+  assert.deepEqual(
+    [178, 59.7, 60, 59.4, 1439].map((minutes) => span(minutes * 60_000)),
+    ["2 h 58", "1 h 00", "1 h 00", "59 min", "23 h 59"],
+  );
+  assert.deepEqual([900, 1_048_576, 2e9].map(bytes), ["1 KB", "1.0 MB", "2.0 GB"]);
+});

@@ -27,10 +27,8 @@ export function restored(value: number | null, wasGiven: boolean): string {
 }
 
 export function bytes(value: number): string {
-  if (value < 1 << 20) return `${Math.ceil(value / 1024)} KB`;
-  return value < 1 << 30
-    ? `${(value / (1 << 20)).toFixed(1)} MB`
-    : `${(value / (1 << 30)).toFixed(1)} GB`;
+  if (value < 1e6) return `${Math.ceil(value / 1e3)} KB`;
+  return value < 1e9 ? `${(value / 1e6).toFixed(1)} MB` : `${(value / 1e9).toFixed(1)} GB`;
 }
 
 export function money(value: number | null | undefined): string {
@@ -60,11 +58,12 @@ export function millis(at: string | number | null | undefined): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** 40 s, 12 min, 3 h, 2 d. */
+/** 40 s, 12 min, 2 h 58, 2 d. */
 export function span(ms: number): string {
   if (ms < MINUTE) return `${Math.max(0, Math.round(ms / 1_000))} s`;
-  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
-  if (ms < DAY) return `${Math.floor(ms / HOUR)} h`;
+  const minutes = Math.round(ms / MINUTE);
+  if (minutes < 60) return `${minutes} min`;
+  if (ms < DAY) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")}`;
   return `${Math.floor(ms / DAY)} d`;
 }
 
@@ -84,6 +83,11 @@ const SECONDS = new Intl.DateTimeFormat("en-GB", {
   second: "2-digit",
 });
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const DATE_OF_YEAR = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+});
 const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 
 export function time(at: string | number | null | undefined): string {
@@ -95,7 +99,7 @@ export function time(at: string | number | null | undefined): string {
 export function seconds(at: string | number | null | undefined): string {
   const ms = millis(at);
   if (ms === null) return UNKNOWN;
-  return isToday(ms) ? SECONDS.format(ms) : `${DATE.format(ms)} ${SECONDS.format(ms)}`;
+  return isToday(ms) ? SECONDS.format(ms) : `${date(ms)} ${SECONDS.format(ms)}`;
 }
 
 export function isToday(at: string | number | null | undefined, now = Date.now()): boolean {
@@ -106,7 +110,13 @@ export function isToday(at: string | number | null | undefined, now = Date.now()
 export function when(at: string | number | null | undefined, now: number): string {
   const ms = millis(at);
   if (ms === null) return UNKNOWN;
-  return isToday(ms, now) ? CLOCK.format(ms) : `${DATE.format(ms)} ${CLOCK.format(ms)}`;
+  return isToday(ms, now) ? CLOCK.format(ms) : `${date(ms, now)} ${CLOCK.format(ms)}`;
+}
+
+/** With its year, unless it is this one. */
+function date(ms: number, now = Date.now()): string {
+  const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? DATE : DATE_OF_YEAR).format(ms);
 }
 
 export function full(at: string | number | null | undefined): string {
