@@ -156,3 +156,21 @@ test("a date of another year has its year, and hours have their minutes", async 
   );
   assert.deepEqual([900, 1_048_576, 2e9].map(bytes), ["1 KB", "1.0 MB", "2.0 GB"]);
 });
+
+test("two projects of one name are told apart by the folder above them", async () => {
+  const { projectNames } = await load("windows");
+  const at = (id, path) => ({ id, path, name: path.split("/").at(-1) });
+  const names = projectNames([at("1", "/a/work/cli"), at("2", "/b/home/cli"), at("3", "/a/web")]);
+  assert.deepEqual([...names.values()], ["work/cli", "home/cli", "web"]);
+});
+
+test("titles and requests are shown without Markdown and tags", async () => {
+  const { asked, title } = await load("windows");
+  const of = {
+    is_main: true,
+    title: "## **Fix** the `pump`",
+    asked: "<command-name>/goal</command-name>\n- Keep Vec<String> as it is",
+  };
+  assert.equal(title(of), "Fix the pump");
+  assert.equal(asked(of), "/goal Keep Vec<String> as it is");
+});

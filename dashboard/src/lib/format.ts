@@ -145,9 +145,9 @@ export function line(text: string | null | undefined): string {
   return plain(text?.slice(0, LONGEST).replace(/\s+/g, " ").trim());
 }
 
-/** On one line, without the marks of Markdown. */
+/** On one line, without the marks of Markdown and the client's own tags. */
 export function prose(text: string | null | undefined): string {
-  return line(text?.replace(/\*\*|^#+\s|`+|^\s*[-*]\s|^---+$/gm, ""));
+  return line(text?.replace(/\*\*|^#+\s|`+|^\s*[-*]\s|^---+$|<\/?[a-z][a-z0-9_-]*>/gm, ""));
 }
 
 /** What began a compaction, in words. */

@@ -1,7 +1,7 @@
 /** What can be said about a window, in the words of every page. */
 
-import { line, millis, number, plural, shortId, span, UNKNOWN } from "./format";
-import type { WindowState, Zone } from "./types";
+import { line, millis, number, plural, prose, shortId, span, UNKNOWN } from "./format";
+import type { Project, WindowState, Zone } from "./types";
 
 export const ZONES: Zone[] = ["red", "orange", "yellow", "green"];
 const IDLE_MS = 5 * 60_000;
@@ -10,12 +10,12 @@ const LOUD = ["urgent", "critical"];
 /** The first request names a session for as long as it lives; an agent is named by its type. */
 export function title(of: WindowState): string {
   if (!of.is_main) return line(of.agent_type) || shortId(of.agent_id);
-  return line(of.title) || line(of.asked) || `Session ${shortId(of.session_id ?? of.agent_id)}`;
+  return prose(of.title) || prose(of.asked) || `Session ${shortId(of.session_id ?? of.agent_id)}`;
 }
 
 /** The newest request of a session, where it is not its title; the task of an agent. */
 export function asked(of: WindowState): string {
-  return of.is_main && line(of.asked) === title(of) ? "" : line(of.asked);
+  return of.is_main && prose(of.asked) === title(of) ? "" : prose(of.asked);
 }
 
 export function forecast(of: WindowState): string {
@@ -81,6 +81,23 @@ export function compactionPath(session: string, number: number, agent: string | 
 
 export function project(of: WindowState): string {
   return line(of.project_name) || line(of.project_path?.split("/").at(-1)) || UNKNOWN;
+}
+
+/** The name of each project by its id; of those with the same name, with the folder above it. */
+export function projectNames(projects: Project[]): Map<string, string> {
+  const nameOf = (one: Project) =>
+    line(one.name) || line(one.path.split("/").at(-1)) || line(one.path);
+  const alike = Map.groupBy(projects, nameOf);
+  return new Map(
+    projects.map((one) => {
+      const name = nameOf(one);
+      const above = one.path.split("/").at(-2);
+      return [
+        one.id,
+        (alike.get(name)?.length ?? 0) > 1 && above ? `${line(above)}/${name}` : name,
+      ];
+    }),
+  );
 }
 
 export function isLoud(of: WindowState): boolean {

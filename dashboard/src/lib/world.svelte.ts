@@ -8,7 +8,7 @@ import { resource, type Resource } from "./resource.svelte";
 import { route } from "./route.svelte";
 import { line, shortId } from "./format";
 import { NOTICE } from "./messages";
-import { project, title } from "./windows";
+import { project, projectNames, title } from "./windows";
 import type {
   Blocking,
   History,
@@ -46,6 +46,8 @@ export interface World {
   /** What this agent waits for; a waiting agent is named by its id or by its type. */
   waitOf(of: WindowState): Blocking | undefined;
   find(session: string, agent: string | null): WindowState | undefined;
+  /** What a project is called; of those with the same name, with the folder above it. */
+  projectNameOf(id: string | null | undefined, name: string | null | undefined): string | null;
   /** What an agent or a session is called, where only its id is known. */
   nameOf(id: string | null | undefined): string;
 }
@@ -85,6 +87,9 @@ export function makeWorld(): World {
     on: ["session.started"],
     every: 10_000,
   });
+  const names = $derived(projectNames(projects.data?.projects ?? []));
+  const projectNameOf = (id: string | null | undefined, name: string | null | undefined) =>
+    names.get(id ?? "") ?? name ?? null;
   const since = $derived(midnight(clock.now));
   const today = resource<Today>(
     () => then(`api/today${query({ since, project_id: route.project })}`),
@@ -157,7 +162,10 @@ export function makeWorld(): World {
     for (const one of known)
       if (!here.has(windowKey(one)) && !leaving.has(windowKey(one)))
         leaving.set(windowKey(one), [one, now]);
-    known = patched = found;
+    known = patched = found.map((one) => ({
+      ...one,
+      project_name: projectNameOf(one.project_id, one.project_name),
+    }));
     ended = leaving;
     if (leaving.size === 0) return;
     const timer = setTimeout(() => (ended = new Map()), ENDED_MS);
@@ -221,6 +229,7 @@ export function makeWorld(): World {
       if (of) return of.is_main ? `${project(of)} ${shortId(id)}` : title(of);
       return UUID.test(id ?? "") ? shortId(id) : line(id);
     },
+    projectNameOf,
     waitOf: (of) =>
       blocking.data?.blockings.find(
         (one) =>
