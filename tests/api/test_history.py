@@ -16,7 +16,15 @@ from holdfast.hub.store.store import Store
 from holdfast.session import history
 from holdfast.wire import places
 from tests.archive.sessions import session_path
-from tests.builders import SONNET, a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.builders import (
+    SONNET,
+    a_boundary,
+    a_prompt,
+    a_result,
+    a_summary,
+    a_transcript,
+    an_answer,
+)
 from tests.contracts.session_script import ScriptedSession
 from tests.waiting import until
 
@@ -181,6 +189,17 @@ def test_a_model_without_a_price_leaves_the_cost_of_the_others_and_is_counted(
     assert (found["last_day"], found["days"][-1]["cost"]) == ("2026-01-02", None)
     [row] = api.get("/api/history/sessions").json()["sessions"]
     assert row["cost"] is None and row["tokens"] > 70_000
+
+
+@pytest.mark.requirement("U5")
+def test_a_call_counts_once_as_in_the_transcript_even_without_a_result(
+    api: TestClient, store: Store
+) -> None:
+    twice = [an_answer(70_000, id=name, calls=("t1", "t2")) for name in "ab"]
+    a_past_session("s9", *twice, a_result("t1"))
+    _read(store)
+    [row] = api.get("/api/history/sessions").json()["sessions"]
+    assert row["calls"] == 2
 
 
 @pytest.mark.requirement("U5")

@@ -29,7 +29,7 @@ from holdfast.transcript.lookup import read_compactions
 from holdfast.window.history import TokenUse, UseByDay, read_use
 from holdfast.wire import places
 
-VERSION = 1
+VERSION = 2
 NAME = "history.json"
 MOST_BYTES = 64 << 20
 MOST_TRANSCRIPTS = 5_000
@@ -66,6 +66,7 @@ class TranscriptFigures:
     first_ms: int = 0
     last_ms: int = 0
     steps: int = 0
+    calls: int = 0
     lines: int = 0
     skipped: int = 0
     by_day: UseByDay = field(default_factory=dict)

@@ -190,10 +190,12 @@ UseByDay = dict[str, dict[str, TokenUse]]
 
 
 class SessionUse(NamedTuple):
-    """`by_day`: the use of each day of this machine's clock, by model."""
+    """`by_day`: the use of each day of this machine's clock, by model. `calls` also counts those
+    that were never answered, as when a session was killed."""
 
     by_day: UseByDay
     steps: int
+    calls: int
     first_ms: int
     last_ms: int
     lines: int
@@ -206,10 +208,12 @@ def read_use(path: Path, *, sidechain: bool = False, before: UseByDay | None = N
     by_day = {day: dict(models) for day, models in (before or {}).items()}
     times: list[float] = []
     steps = 0
+    calls: set[str] = set()
     for item in operations(reader, sidechain=sidechain):
         if not isinstance(item, Operation):
             continue
         steps += 1
+        calls.update(block.id for block in item.blocks if isinstance(block, ToolUse))
         times += [item.epoch_s] if item.epoch_s else []
         usage = item.usage
         if not usage.total_tokens:
@@ -222,4 +226,4 @@ def read_use(path: Path, *, sidechain: bool = False, before: UseByDay | None = N
     tally = reader.tally.as_dict()
     first_ms, last_ms = (int(1000 * of(times, default=0)) for of in (min, max))
     skipped = sum(tally[name] for name in ("unknown", "torn", "oversized"))
-    return SessionUse(by_day, steps, first_ms, last_ms, tally["lines"], skipped)
+    return SessionUse(by_day, steps, len(calls), first_ms, last_ms, tally["lines"], skipped)

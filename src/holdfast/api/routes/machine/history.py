@@ -185,7 +185,7 @@ def _session(
         "started_at": row_times.to_iso(row["started_ms"]),
         "last_at": row_times.to_iso(row["seen_ms"]),
         "compactions": row["compact_count"],
-        "calls": row["total_tools_used"],
+        "calls": figures.calls if figures and figures.is_read else row["total_tools_used"],
         "failed": row["total_errors"],
         "steps": figures.steps if figures and figures.is_read else None,
         "tokens": _weight(tokens) if tokens else None,
