@@ -53,6 +53,7 @@ MOST_CONNECTIONS = 600  # of the 1,024 files a process may usually open
 MOST_ACCEPTED = 256  # at once, before any of them is counted
 END_SECONDS = 5
 LAST_SECONDS = 20.0  # a hanging database must not keep a server from ending
+FILL_SECONDS = 4.0  # before search is indexed: the list of past sessions is read first
 ENDS = (signal.SIGINT, signal.SIGTERM)
 TLS_HINT = "PEM files: the certificate with its chain, and its key without a passphrase"
 
@@ -296,7 +297,7 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     hub: Hub = app.state.hub
     warm = Warm(store, is_watched=hub.has_listeners)
     watcher = Watcher(lambda: store, inside="serve")
-    filler, past = Filler(sessions.known_projects, wait_seconds=0.0), PastReader(store)
+    filler, past = Filler(sessions.known_projects, wait_seconds=FILL_SECONDS), PastReader(store)
     for one in (warm, watcher, filler, past):
         one.start()
     try:

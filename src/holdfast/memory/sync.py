@@ -38,6 +38,7 @@ MOST_STEPS = 10_000
 SYNC_SECONDS = 5.0  # before a search
 TOGETHER = 16  # entries that are asked for at once
 LOOK_SECONDS = 15.0
+FIRST_VECTORS_SECONDS = 60.0  # of a server: until then, its model compares past summaries
 VECTORS_SECONDS = 300.0  # vectors are made later, so that the model need not stay in memory
 STEP_SECONDS = 0.5
 PATIENCE_SECONDS = 10.0  # a request that hangs does not stop this work
@@ -215,7 +216,7 @@ class Filler:
         if sys.platform == "linux":  # no other system can do this for a single thread
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        self._vectors_at = time.monotonic() + LOOK_SECONDS
+        self._vectors_at = time.monotonic() + (self._wait_seconds or FIRST_VECTORS_SECONDS)
         seconds = self._wait_seconds
         while not self._over.wait(seconds):
             seconds = LOOK_SECONDS
