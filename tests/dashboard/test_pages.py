@@ -251,3 +251,5 @@ def test_no_width_needs_sideways_scrolling(machine: Any, visit: Begin, width: in
         assert wide <= reader.page.evaluate("() => document.querySelector('main').clientWidth"), (
             path
         )
+        rest = "() => document.documentElement.scrollHeight - innerHeight"
+        assert reader.page.evaluate(rest) == 0, path

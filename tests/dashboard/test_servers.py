@@ -94,6 +94,7 @@ def test_two_hundred_windows_are_folded_into_groups(tmp_path: Path, visit: Begin
         reader.judge()
         shown = reader.page.locator("tr[data-row]").count()
         assert 0 < shown < 100  # what is orange or red
+        assert reader.page.get_by_role("complementary").get_by_text("Needs you").is_visible()
         reader.page.get_by_role("button", name="p3").click()
         reader.page.get_by_role("row").filter(has_text="Task 003 of the crowd").wait_for()
 

@@ -41,6 +41,8 @@ def test_ten_questions_are_answered_without_scrolling(afternoon: Any, visit: Beg
     reader = visit(server)
     first = reader.page.locator("tr[data-row]").first
     first.get_by_text("Move berth pricing").wait_for()  # which session compacts next?
+    reader.see("of your")  # what past summaries left out stays while sessions are live
+    assert reader.page.get_by_role("region", name="Your last compactions").is_visible()
     atlas = sessions["atlas"]
     for path, texts in {
         "": ["test-writer has waited for", "1 setting not used"],  # who waits; is it healthy?
