@@ -1,5 +1,5 @@
-"""Secrets known by their shape: tokens with a known beginning, private keys, addresses with a
-password, recovery phrases, and passwords on command lines.
+"""Secrets known by their shape: tokens with a known beginning, private keys, recovery
+phrases, and passwords on command lines.
 
 Tokens are long runs of a few characters. All runs of a text are found at once, and the first
 three characters of each are looked up. A beginning that tells by itself counts anywhere in a run.
