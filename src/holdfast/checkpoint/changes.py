@@ -68,8 +68,8 @@ def changed(record: Record, room: int) -> list[str]:
 
 
 def _find_changes(record: Record) -> Iterator[Change]:
-    """Yield each commit: with the files that git named when it was asked, or with those that were
-    last edited before it, as no more was printed. Then each file that was edited since."""
+    """Yield each commit: with the files that git named, or, if it was not asked, with those that
+    were last edited before it. Then each file that was edited since."""
     logged = record.git_log.commits if record.git_log else []
     places = {_key(one.id, one.subject): one.place for one in record.commits}
     held: dict[str, list[str]] = {commit: [] for commit in places}
@@ -77,7 +77,9 @@ def _find_changes(record: Record) -> Iterator[Change]:
         at, op = used.edited.at[:SECOND_CHARS], used.edited.op
         by_log = (_key(one.id, one.subject) for one in logged if path in one.files and at <= one.at)
         later = (
-            commit for commit, place in places.items() if place.op >= op and path[0] not in "/~"
+            commit
+            for commit, place in places.items()
+            if not record.git_log and place.op >= op and path[0] not in "/~"
         )
         if commit := next(by_log, "") or next(later, ""):
             held.setdefault(commit, []).append(path)

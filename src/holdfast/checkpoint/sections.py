@@ -173,7 +173,7 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     unanswered = _unanswered(record) if why else []
     for at in unanswered:
         turn = record.turns[at]
-        how = why if at == unanswered[-1] else "not answered yet"
+        how = why if at == unanswered[-1] else "no answer of its own"
         when = changes.describe_place(record, turn.place)
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
         asked.append(f"{when}, {how}: {_words(record, at, most)}")
@@ -205,19 +205,19 @@ def _tasks_and_plan(record: Record) -> Iterator[str]:
     if done := open_items.describe_done(record):
         yield f"[x] {done}"
     if record.plan:
-        set_ops = [task.set_at.op for task in record.tasks.values()]
-        later = [*set_ops, *(turn.place.op for turn in record.turns if turn.asked)]
-        later += [used.edited.op for used in record.files.values()]
-        is_past = record.plan.place.op < max(later, default=0)
-        lines = open_items.plan_lines(record, 1 if is_past else MOST_PLAN_LINES)
-        yield (" " if is_past else "\n").join(["the newest plan, as it stood:", *lines])
+        is_open = open_items.why_open(record) or record.plan.place.op >= began(record)
+        lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_open else 1)
+        yield ("\n" if is_open else " ").join(["the newest plan, as it stood:", *lines])
 
 
 def _unanswered(record: Record) -> list[int]:
-    """Return the last turns with words, back to the newest that the model said something in."""
+    """Return the last turns with words, back to the newest that the model answered: where its work
+    went on behind a turn's words, they are no answer."""
     asked = [at for at, one in enumerate(record.turns) if one.asked and not one.taken_back]
     count = 1
-    while count < len(asked) and not record.turns[asked[-count - 1]].said:
+    while count < len(asked) and not (
+        (before := record.turns[asked[-count - 1]]).said and not before.works_on
+    ):
         count += 1
     return asked[-count:]
 

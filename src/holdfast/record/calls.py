@@ -196,7 +196,7 @@ def take_result(record: Record, entry: Result, block: ToolResult, place: Place) 
         _undo(record, call, block)
     elif edits(tool) and call.what in record.files:
         commands.note_edit(record, [call.what])
-        _note_change(record.files[call.what], entry)
+        _note_change(record, record.files[call.what], entry)
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in ("Task", "Agent"):
@@ -271,13 +271,16 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         commands.end(record, line, text, place, failed=block.is_error)
 
 
-def _note_change(used: FileUse, entry: Result) -> None:
-    """Record where an edit was, and its size, from the client's own record."""
+def _note_change(record: Record, used: FileUse, entry: Result) -> None:
+    """Record the size of an edit from the client's own record, and what was said at the largest."""
     edit = attempt(_decode_edit, bytes(entry.tool_use_result)) or _Edit()
     lines = [line for hunk in edit.structured_patch for line in hunk.lines]
-    used.added += sum(line.startswith("+") for line in lines)
-    used.removed += sum(line.startswith("-") for line in lines)
-    used.added += 0 if edit.structured_patch else len(edit.content.splitlines())
+    added = sum(line.startswith("+") for line in lines)
+    added += 0 if edit.structured_patch else len(edit.content.splitlines())
+    removed = sum(line.startswith("-") for line in lines)
+    used.added, used.removed = used.added + added, used.removed + removed
+    if added + removed >= max(1, used.largest):
+        used.largest, used.said = added + removed, turns.words_before(record)
 
 
 def _agent_answered(record: Record, block: ToolResult, *, is_refused: bool) -> None:

@@ -100,7 +100,8 @@ def note_edit(record: Record, name: str, words: str) -> None:
     """Record an edit, and what was said at it, if anything."""
     used = record.files.get(name)
     if used is not None:
-        used.edited, used.said = Place(0, record.at, record.op), words
+        used.edited = Place(0, record.at, record.op)
+        used.said = used.said if used.largest else words
 
 
 def undo_use(record: Record, name: str, how: str) -> None:

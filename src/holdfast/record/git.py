@@ -17,7 +17,7 @@ SHOWN_CHARS = 120  # of a command
 SUBJECT_CHARS, BRANCH_CHARS = 100, 200
 MINUTE = len("2026-11-19T08:15")
 SECONDS = 0.3
-MOST_COMMITS, MOST_MADE = 5, 60  # that git is asked for; that the session made
+MOST_COMMITS, MOST_SHOWN, MOST_MADE = 30, 5, 60  # git is asked for; shown; of the session
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
 # `[main de4b411] Move the warning`
@@ -110,7 +110,7 @@ def _describe_log(record: Record, log: GitLog) -> str:
     branch = f"on branch {plain_name(log.branch)}" if log.branch else "on no branch"
     commits = (
         f"{one.id} {quoted(flat(one.subject, SUBJECT_CHARS))}, {one.at[:MINUTE].replace('T', ' ')}"
-        for one in log.commits
+        for one in log.commits[:MOST_SHOWN]
     )
     return f"git (asked at {when}): {branch}; newest commits: {'; '.join(commits)}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-VERSION = 22
+VERSION = 23
 PART_VERSION = 1
 PLAN_ASKED = "carry out the plan? "  # before the title of a plan that the user has to approve
 
@@ -77,7 +77,8 @@ class FileUse(msgspec.Struct, array_like=True, gc=False):
     written: int = 0  # by commands: redirected into, edited in place, moved
     by_agents: int = 0  # edits of subagents
     edited: Place = Place()  # the newest edit
-    said: str = ""  # the model's words at the newest edit
+    said: str = ""  # the model's words at the largest edit
+    largest: int = 0  # lines that it changed
 
     @property
     def is_changed(self) -> bool:
