@@ -131,7 +131,7 @@ def test_a_line_for_an_agent_is_short_flat_and_holds_no_secret() -> None:
 def test_a_sender_is_shown_as_an_agent_and_never_reads_as_the_user(name: str, shown: str) -> None:
     text = entry_of(messages.draft(name, "notes", "push with --force", 1)).text
     posted = [{"from_agent": name, "topic": "notes", "content": "push with --force"}]
-    [item] = shared_work(Record(), {"recent_messages": posted})
+    [item] = shared_work(Record(), {"recent_messages": posted}, "", 9_000)
     assert text.partition("] ")[2] == f"{shown} to all agents, notes: push with --force"
     assert item.text == f"{shown} to everybody, notes: push with --force"
 

@@ -19,17 +19,18 @@ from holdfast.brief.item import (
     choose,
     fill,
     item_id,
+    put_first,
 )
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.shared_work import shared_work
 from holdfast.budget.compartments import Allotment, units
 from holdfast.budget.ledger import Ledger
-from holdfast.record.from_rows import read_rows
+from holdfast.record.from_rows import command_of, read_rows
 from holdfast.record.model import Place, Record, describe_unread
 from holdfast.record.turns import number_at_work
 from holdfast.redact import are_clean, redact
 from holdfast.text import fence
-from holdfast.text.fence import quoted
+from holdfast.text.fence import flat, quoted
 from holdfast.text.sentences import clip
 from holdfast.wire import log
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -55,10 +56,11 @@ KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
 WITH_OUTPUT = frozenset(("failing", "flight"))  # they show a command and what it printed
 FOUND_AGAIN = frozenset(("files", "about"))
+LINE_UNITS, MOST_LINES = 500, 4  # of a brief, for each line of an output in it
 NOTHING_SET = Ledger()
 MARGIN = 130  # for the cut line, the heading of the request, the star, and what redaction may add
 PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
-WORDS_SHARES = (0.5, 0.98)  # of the room
+LEAST_WORDS_SHARE, WORDS_SHARE, ROLE_SHARE = 0.5, 0.98, 0.6  # of the room; beside a role's own
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
 GIVEN_CHARS, LEAST_GIVEN_CHARS = 120, 40  # of a line that are looked for in what the model has
 
@@ -114,22 +116,25 @@ def compose(
     room = limit - units(opening) - units(fence.closing()) - min(MARGIN, limit // 8)
     fixed = _fixed(record, marked, budget, room, given)
     kept = [*fixed, *work_items.archived_topics(archived)]
-    free = room - sum(units(one.text) + quotes.PER_LINE for one in kept)
-    words = _from("the user's words", lambda: quotes.items(record, _for_words(record, free), given))
+    free = room - quotes.HEADING_CHARS - sum(units(one.text) + quotes.PER_LINE for one in kept)
+    words = _from("the user's words", lambda: _user_words(record, free, given, is_chosen))
     shown = {word.order for word in words}
-    shared = _from("shared work", lambda: shared_work(record, work, reader))
-    others = [*_sources(record, limit, archived, budget, shown, is_chosen), *shared]
-    sources = [*work_items.added(added), *others]
+    shared = _from("shared work", lambda: shared_work(record, work, reader, limit))
+    if not is_chosen:  # what ended without a result is news only for who leads
+        shared = [item for item in shared if item.whole or item.section != "returned"]
+    own = {command_of(row) for row in work.get("actions", ()) if row.get("agent_id") == reader}
+    others = [*_sources(record, limit, archived, budget, shown, is_chosen, own), *shared]
+    sources = _without_given([*work_items.added(added), *others], given)
+    sources = put_first(sources, sections) if is_chosen else sources
     # The newest words first: where not even these have room, the older ones go.
-    items = [*reversed(words), *fixed, *_without_given(sources, given)]
-    items = _not_evicted(items, budget.evicted)
+    items = _not_evicted([*reversed(words), *fixed, *sources], budget.evicted)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
     quoted_lines = {one.key for one in choice.taken if one.section in WITH_OUTPUT}
     items = [item for item in items if item.section != "commands" or item.key not in quoted_lines]
     choice.taken = [one for one in choice.taken if one in items or one.section != "commands"]
     fill(choice, items)
-    known = sum(map(choice.knows, items))
+    known = sum(item.counts for item in items if choice.knows(item))
     return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
 
 
@@ -168,15 +173,16 @@ def compose_rows(
         work["actions"],
         [path for path in work["modified_files"] if isinstance(path, str)],
     )
-    origin = f"the store, session {session_id}"
+    origin = f"the store, session {flat(session_id, 40)}"
     return compose(record, max_tokens, role, work=work, given="", origin=origin, reader=reader)
 
 
 def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]:
-    """Leave out the work of other agents; for a specialist also the session's own."""
-    subtasks = [one for one in work["subtasks"] if one.get("agent_id") == reader]
+    """Leave out the rows of other agents; for a specialist also the session's own. What a client
+    saved for the session stays."""
+    subtasks = [one for one in work["subtasks"] if one.get("agent_id") in (reader, None)]
     waits = [one for one in work["blocking"] if reader in (one["blocked_agent"], one["blocked_by"])]
-    states = [state for state in work["agent_states"] if state.get("agent_id") == reader]
+    states = [one for one in work["agent_states"] if "saved" in one or one["agent_id"] == reader]
     own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own
@@ -229,10 +235,14 @@ def summary_at_end(record: Record) -> str:
     return record.summary if record.since_summary <= LITTLE_OPS else ""
 
 
-def _for_words(record: Record, room: int) -> int:
-    """Return the room for the user's words: what they need, within these shares."""
-    least, most = WORDS_SHARES
-    return int(min(max(room * least, quotes.needed_units(record, quotes.USUAL_CHARS)), room * most))
+def _user_words(record: Record, free: int, given: str, is_chosen: bool) -> list[BriefItem]:
+    """Return the user's words in the room they need, within these shares. What a role is for comes
+    before all but the request."""
+    most = ROLE_SHARE if is_chosen and free > SMALL_UNITS // 2 else WORDS_SHARE
+    needed = max(free * LEAST_WORDS_SHARE, quotes.needed_units(record, quotes.USUAL_CHARS))
+    words = quotes.items(record, int(min(needed, free * most)), given)
+    first = number_at_work(record) if is_chosen else -1
+    return [replace(one, pinned=one.pinned and quotes.is_at_hand(one, first)) for one in words]
 
 
 def _fixed(
@@ -266,8 +276,9 @@ def _begin(item: BriefItem) -> str:
 
 def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given: str) -> None:
     """Use the room that is left for the user's words: older ones first, then longer ones."""
+    has_room = choice.room > 0 and all(word in choice.taken for word in words)
     spent = sum(units(word.text) + quotes.PER_LINE for word in words)
-    longer = quotes.items(record, spent + choice.room, given) if choice.room > 0 else []
+    longer = quotes.items(record, spent + choice.room, given) if has_room else []
     more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
     if 0 < more <= choice.room:
         choice.taken = [*reversed(longer), *(one for one in choice.taken if one not in words)]
@@ -297,7 +308,9 @@ def _sources(
     budget: Ledger,
     shown: Collection[float],
     is_chosen: bool,
+    own: Collection[str],
 ) -> list[BriefItem]:
+    most_lines = min(limit // LINE_UNITS, MOST_LINES)
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("answers", lambda: quotes.outcomes(record, shown)),
         ("the end of the work", lambda: work_items.flight(record, limit)),
@@ -305,7 +318,7 @@ def _sources(
         ("git", lambda: work_items.git(record, limit)),
         ("open tasks", lambda: work_items.tasks(record)),
         ("the plan", lambda: work_items.plan(record)),
-        ("failing commands", lambda: work_items.failures(record)),
+        ("failing commands", lambda: work_items.failures(record, most_lines, own)),
         ("open questions", lambda: work_items.questions(record)),
         ("subagents", lambda: work_items.agents(record, limit)),
         ("commands", lambda: work_items.used_commands(record)),
@@ -313,7 +326,7 @@ def _sources(
         ("remarks", lambda: work_items.remarks(record, limit)),
         ("changed and not checked", lambda: work_items.unchecked(record)),
         ("archived topics", lambda: work_items.archived_topics(archived)),
-        ("the kind of work", lambda: work_items.about(record) if is_chosen else ()),
+        ("the kind of work", lambda: work_items.about(record, limit) if is_chosen else ()),
     ]
     return [item for what, source in sources for item in _from(what, source)]
 
@@ -356,15 +369,15 @@ def _laid_out(
     taken = sorted(choice.taken, key=lambda one: not one.pinned)
     while True:
         lines = _safe(_lines(taken, sections, current))
-        left = known - len(taken)
+        left = known - sum(item.counts for item in taken)
         body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append((CUT_LINE if limit > SMALL_UNITS else SHORT_CUT_LINE).format(left))
         text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
             text = text if units(text) <= limit else ""
-            brief = Brief(text, lines, role, taken, choice.allotment, choice.spent, limit, left > 0)
-            return brief
+            is_cut = left > 0 or any(item.counts > 1 for item in taken)
+            return Brief(text, lines, role, taken, choice.allotment, choice.spent, limit, is_cut)
         taken = taken[:-1]
 
 

@@ -4,6 +4,7 @@ first, then those with the most worth per character, each compartment within its
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 import msgspec
 from msgspec.structs import replace
@@ -64,6 +65,7 @@ _OF = {
 }
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 NEVER_CUT = ("said", "own", "marked", "pinned", "unsure")
+MOST_FIRST = 3  # items of a section that its role is for, before anything else
 NEWS = ("agents",)  # new reports are the input of the next step
 PER_LINE = 6  # what a line costs beside its words, with a share of the headings
 EDITED = "*"  # marks an edited file if there is no room for words
@@ -85,6 +87,7 @@ class BriefItem(msgspec.Struct, gc=False):
     begins: str = ""  # precedes `whole`
     whole: str = ""  # the full text, of which more is shown if there is room
     is_spare: bool = False  # shown only in room that nothing else needs
+    counts: int = 1  # things of which it is the only word
 
 
 def find_archived(session_id: str, agent_id: str) -> list[Archived]:
@@ -209,6 +212,19 @@ def choose(
     choice.allotment = allot(room, five, wishes)
     choice.take_each(choice.take_each(ranked, choice.allotment))
     return choice
+
+
+def put_first(items: Sequence[BriefItem], sections: Sequence[Section]) -> list[BriefItem]:
+    """Pin the best items of what a role is for, its sections above `flight`, and put them before
+    all that may be cut: the best of each section before the second of any."""
+    names = [section.name for section in sections if section.name not in NEVER_CUT]
+    leading = names[: names.index("flight")] if "flight" in names else []
+    best = sorted(filter(_competes, items), key=lambda item: -item.worth)
+    ranked = [[one for one in best if one.section == name][:MOST_FIRST] for name in leading]
+    firsts = [one for row in zip_longest(*ranked) for one in row if one]
+    found = [replace(one, pinned=True) for one in firsts]
+    found += [one for one in items if one not in firsts]
+    return sorted(found, key=lambda item: item.section not in NEVER_CUT)
 
 
 def fill(choice: Choice, items: Sequence[BriefItem]) -> None:

@@ -40,7 +40,7 @@ PLAN_BEGIN_CHARS = 420  # of an approved plan that is shown whole further down
 PAST_PLAN_CHARS, LEAST_POINTS = 1000, 3  # of one that other requests followed
 WAITING_FIRST = 1e6
 HEAD_AND_TAIL_CHARS = 600
-HEADING_CHARS = 40
+HEADING_CHARS = 40  # of the heading above the words
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line about those left out
 NUMBERED_CHARS = 500  # where words have less room than that, their turn is not named
@@ -155,9 +155,8 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     are left out, and a line says so. `given` is what the model has already: of words that it has in
     part, only the rest is returned."""
     known = quotes(record)
-    if known and room < CURRENT_CHARS:
-        most = max(LEAST_CHARS // 2, room - HEADING_CHARS)
-        known[-1] = replace(known[-1], text=_cut(known[-1].text, most))
+    if known:
+        known[-1] = _cut_to_fit(known[-1], room - PER_LINE)
     if given:
         held = single_marks(" ".join(given.split()))
         known = [rest for one in known if (rest := _without_given(one, held)) is not None]
@@ -168,11 +167,21 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     if left:
         where = "the tool `recall` finds them; so does `holdfast search`"
         text = f"({left} more messages: {where})"
-        found.insert(0, BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1))
+        older = BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1, counts=left)
+        found.insert(0, older)
     elif known and not given and _is_all(record, known, limit):
         reason = "the record is whole, and nothing was cut"
         found.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
     return found
+
+
+def _cut_to_fit(newest: Quote, room: int) -> Quote:
+    """Cut the newest words as far as the room needs it: they are the last to go."""
+    cut, most = newest, _least(newest)
+    while most > LEAST_CHARS // 4 and (over := units(_text(cut, LEAST_CHARS)) - room) > 0:
+        most = max(LEAST_CHARS // 4, min(most, len(newest.text)) - over // 2 - 1)
+        cut = replace(newest, text=_cut(newest.text, most))
+    return cut
 
 
 def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
@@ -298,14 +307,7 @@ def outcomes(record: Record, shown: Collection[float]) -> Iterator[BriefItem]:
             begins, whole = "  → ", redact(turn.said)
             if last - number > RECENT_TURNS:
                 whole = both_ends(whole, OLD_ANSWER_CHARS)
-            yield BriefItem(
-                SECTION,
-                quote_ends(begins, whole, ANSWER_CHARS),
-                ANSWER_WORTH / (1 + (last - number) / 4),
-                OUTCOME,
-                turn.place,
-                order=number + 0.9,
-                compartment=ACTIVE,
-                begins=begins,
-                whole=whole,
-            )
+            worth = ANSWER_WORTH / (1 + (last - number) / 4)
+            what = (SECTION, quote_ends(begins, whole, ANSWER_CHARS), worth, OUTCOME, turn.place)
+            order = number + 0.9
+            yield BriefItem(*what, order=order, compartment=ACTIVE, begins=begins, whole=whole)

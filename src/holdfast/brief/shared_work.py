@@ -9,13 +9,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.brief.item import STILL_RUNNING, BriefItem, quote_ends
+from holdfast.brief.item import NOWHERE, STILL_RUNNING, BriefItem, quote_ends
 from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.text.fence import agent_name, flat
 
-MOST_ELSEWHERE, MOST_SUBTASKS, MOST_MESSAGES, MOST_AGENTS = 6, 50, 20, 20
 NEXT_TASKS = 4  # of the next wave that are named
+ITEMS = 8  # that a small brief has room for
+PINNED_SUMMARIES = 2  # the newest may say only that it was saved
 RESULT_CHARS, SUMMARY_CHARS, WORDS_CHARS = 240, 400, 300
 # A sign of life, and the watcher's word on a saved checkpoint: a brief needs neither.
 NOTICES = ("agent.heartbeat", "checkpoint_trigger")
@@ -26,14 +27,14 @@ RECEIVER = ("to_agent", "to_agent_id", "to")
 _NOT_TOLD = (
     "id agent_id agent_type status trigger token_count tools_used tool_counts last_updated "
     "subtask_id task_list_id session_id project_id compact_id spawned_at skills_to_restore "
-    "parent_agent_id updated_ms blocked_by"
+    "parent_agent_id updated_ms blocked_by saved"
 )
 NOT_TOLD = frozenset(_NOT_TOLD.split())
 
 Row = Mapping[str, Any]
 
 
-def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefItem]:
+def shared_work(record: Record, work: Row, reader: str, limit: int) -> Iterator[BriefItem]:
     """Yield the items of a projection; what is the `reader`'s own stands apart."""
     yield from _saved(work)
     yield from _waves(work)
@@ -44,18 +45,20 @@ def shared_work(record: Record, work: Row, reader: str = "") -> Iterator[BriefIt
         for row in _rows(work, "subtasks")
         if known.isdisjoint(_names(row) - {""}) and _names(row)
     ]
-    yield from _subtasks(parts, work.get("at_ms"), reader)
+    yield from _subtasks(parts, work.get("at_ms"), reader, limit // ITEMS)
     told = {flat(_field(part, "description"), WORDS_CHARS) for part in parts}
     told |= {_field(part, "agent_id") for part in parts} - {""}
-    for age, one in enumerate(_rows(work, "agent_states")[:MOST_AGENTS]):
-        if words := _state(one, told):
-            yield BriefItem("agents", words, 0.01 / (1 + age), "saved", order=20 + age)
-    for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
+    for age, one in enumerate(_rows(work, "agent_states")):
+        is_own = bool(reader) and _field(one, "agent_id") == reader
+        if words := _state(one, told, is_own=is_own):
+            section = "own" if is_own else "agents"
+            yield BriefItem(section, words, 0.01 / (1 + age), "saved", order=20 + age)
+    for age, one in enumerate(reversed(_rows(work, "open_elsewhere"))):
         text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: "
         text += flat(_field(one, "description"), 120)
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     yield from _messages(_rows(work, "recent_messages"))
-    for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
+    for age, one in enumerate(_rows(work, "blocking")):
         why = f": {flat(_field(one, 'reason'), 120)}" if _field(one, "reason") else ""
         who, whom = (flat(_field(one, name), 60) for name in ("blocked_agent", "blocked_by"))
         text = f"{who} waits for {whom}{why}"
@@ -66,10 +69,9 @@ def _saved(work: Row) -> Iterator[BriefItem]:
     for age, (when, summary) in enumerate(work.get("summaries") or ()):
         begins, whole = f"{flat(when, 60)}: ", redact(summary)
         text = quote_ends(begins, whole, SUMMARY_CHARS)
-        why = "saved by a client"
-        yield BriefItem(
-            "flight", text, 0.08, why, pinned=True, order=-1 + age / 9, begins=begins, whole=whole
-        )
+        what = ("flight", text, 0.08 / (1 + age), "saved by a client", NOWHERE)
+        pinned = age < PINNED_SUMMARIES
+        yield BriefItem(*what, pinned, order=-1 + age / 99, begins=begins, whole=whole)
     for age, words in enumerate(work.get("key_decisions") or ()):
         text = flat(plain_words(words), SUMMARY_CHARS)
         if text:
@@ -97,7 +99,7 @@ def _waves(work: Row) -> Iterator[BriefItem]:
             yield BriefItem("waves", text, 0.02 / (1 + n), "saved", order=100 + n)
 
 
-def _subtasks(parts: Sequence[Row], at_ms: object, reader: str) -> Iterator[BriefItem]:
+def _subtasks(parts: Sequence[Row], at_ms: object, reader: str, most: int) -> Iterator[BriefItem]:
     """Yield subtasks that the transcript does not have, by how they stood when the store was asked:
     the reader's own, what failed or is blocked, what came back, what runs or waits."""
     by_store = f" (by the store, {_clock(at_ms)})" if at_ms else ""
@@ -105,24 +107,20 @@ def _subtasks(parts: Sequence[Row], at_ms: object, reader: str) -> Iterator[Brie
     for part in sorted(parts, key=lambda part: _field(part, "status") != "running"):
         section, worth, why = _place_of(part, reader)
         age = counts[section] = counts.get(section, -1) + 1
-        if not section or age >= MOST_SUBTASKS:
-            continue
         changed_ms = part.get("completed_ms") or part.get("started_ms")
         stood = f"{_status(part)}{f' {_clock(changed_ms)}' if changed_ms else ''}{by_store}"
         who = "" if section == "own" else _name_of(part)
         begins = f"{who}{', ' if who else ''}{stood}: "
-        begins += flat(_field(part, "description"), 400 if section == "own" else 160)
-        waits = [flat(name, 80) for name in part.get("blocked_by") or () if isinstance(name, str)]
+        begins += flat(_field(part, "description"), min(400 if section == "own" else 160, most))
+        names = [name for name in part.get("blocked_by") or () if isinstance(name, str)]
+        waits = [flat(name, min(80, most // 2)) for name in names]
         begins += f"; waits for {', '.join(waits)}" if waits and section != "returned" else ""
         result = redact(plain_words(part.get("result")))
-        text = quote_ends(f"{begins} → ", result, RESULT_CHARS) if result else begins
-        yield BriefItem(
-            *(section, text, worth / (1 + age / 4), why),
-            pinned=section == "own",
-            order=age,
-            begins=f"{begins} → " if result else "",
-            whole=result,
-        )
+        begins += " → " if result else ""
+        text = quote_ends(begins, result, min(RESULT_CHARS, most)) if result else begins
+        pinned = section == "own" and _field(part, "status") not in OVER
+        what = (section, text, worth / (1 + age / 4), why, NOWHERE, pinned)
+        yield BriefItem(*what, order=age, begins=begins, whole=result)
 
 
 def _clock(at_ms: object) -> str:
@@ -136,14 +134,14 @@ def _place_of(subtask: Row, reader: str) -> tuple[str, float, str]:
     if status in ("failed", "blocked"):
         return "blocked", 0.08, f"it {'has failed' if status == 'failed' else 'waits'}"
     if status == "completed":
-        return ("returned", 0.04, "it has ended") if subtask.get("result") else ("", 0.0, "")
+        return "returned", 0.04 if subtask.get("result") else 0.01, "it has ended"
     return ("agents", *((0.05, STILL_RUNNING) if status == "running" else (0.02, "not begun")))
 
 
 def _messages(posted: Sequence[Row]) -> Iterator[BriefItem]:
     """Yield the last messages between agents: a compaction removes what was read."""
     words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
-    for age, one in enumerate(reversed(words[-MOST_MESSAGES:])):
+    for age, one in enumerate(reversed(words)):
         who, whom = (
             next(filter(None, (_field(one, n) for n in names)), "") for names in (SENDER, RECEIVER)
         )
@@ -161,8 +159,9 @@ def _content(message: Row) -> str:
     return flat(plain_words(content), WORDS_CHARS) if isinstance(content, str | dict) else ""
 
 
-def _state(state: Row, told: set[str]) -> str:
-    """Return what an agent is and what is known of it, without what a subtask tells already."""
+def _state(state: Row, told: set[str], *, is_own: bool) -> str:
+    """Return what an agent is and what is known of it, without what a subtask tells already, and
+    without what the reader knows of itself."""
     role = state.get("role_context")
     known = {**state, "role_context": None, **(role if isinstance(role, dict) else {})}
     values: dict[str, str] = {}
@@ -172,7 +171,11 @@ def _state(state: Row, told: set[str]) -> str:
         if words and key not in NOT_TOLD and not is_told and words not in values.values():
             values[key] = words
     rest = "; ".join(f"{key.replace('_', ' ')}: {words}" for key, words in values.items())
-    return f"{_name_of(state)}, {_status(state)}: {rest}" if rest else ""
+    if is_own:
+        return rest
+    is_news = state.get("saved") is True and _field(state, "agent_id") not in told
+    stands = f"{_name_of(state)}, {flat(_field(state, 'status'), WORDS_CHARS) or 'state unknown'}"
+    return f"{stands}: {rest}" if rest else stands if is_news else ""
 
 
 def plain_words(value: object, depth: int = 4) -> str:

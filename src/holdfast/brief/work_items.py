@@ -3,7 +3,7 @@ what subagents returned, what the model said, and which files and commands were 
 small part of the brief, because lists take room from words."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ LAST_CHARS = 800  # of the model's last words
 ROOMY_CHARS = 3500  # a brief of this size always has the last calls
 REMARK_CHARS, REMARK_WORTH = 800, 0.0001  # of a character
 REMARKS_SHARE = 0.1  # of the brief
-MOST_FAILING, MOST_LINES = 12, 4
+MOST_FAILING = 12
 OFTEN_RUN_SINCE = 0.3  # the worth of a failure after which the same program was run otherwise
 MOST_PLAN_LINES, OLD_PLAN_LINES = 40, 5
 REPORT_CHARS, OLD_REPORT_CHARS = 600, 200  # of a report: of this turn, and older
@@ -136,13 +136,16 @@ def printed(record: Record) -> Iterator[BriefItem]:
         if run.line in checks
         or (run.command.edits_before == record.edits and run.line not in failed)
     ]
-    for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
+    for age, (line, one) in enumerate(ran):
         edits = commands.describe_edits(record, one)
         end = commands.end_of_output(one, PRINTED_CHARS)
-        text = f"{code(line, SHOWN_CHARS)} printed at step {one.op}{edits and ', '}{edits}: {end}"
+        how = (
+            f"{'failed' if one.ok is False else 'printed'} at step {one.op}{edits and ', '}{edits}"
+        )
+        text = f"{code(line, SHOWN_CHARS)} {how}: {end}"
         worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
-        order = 1.1 + age / 99
-        yield BriefItem("flight", text, worth, "a newest output", one.place, key=line, order=order)
+        what = ("flight", text, worth, "a newest output", one.place)
+        yield BriefItem(*what, key=line, order=1.1 + age / 99, is_spare=age >= MOST_PRINTED)
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
@@ -190,11 +193,14 @@ def plan(record: Record) -> Iterator[BriefItem]:
         yield BriefItem("plan", text, worth, "the newest plan", place, key=whole, order=number)
 
 
-def failures(record: Record, most_lines: int = MOST_LINES) -> Iterator[BriefItem]:
-    for age, (line, failure) in enumerate(commands.failing(record)[:MOST_FAILING]):
-        text = commands.describe(record, line, failure, most_lines).replace("\n", "\n    ")
+def failures(record: Record, most: int, own: Collection[str] = ()) -> Iterator[BriefItem]:
+    """Yield what failed and has not succeeded since, newest first, after the reader's `own`."""
+    failing = sorted(commands.failing(record), key=lambda pair: pair[0] not in own)
+    for age, (line, failure) in enumerate(failing):
+        text = commands.describe(record, line, failure, most).replace("\n", "\n    ")
         worth = 0.1 / (1 + age / 3) * (OFTEN_RUN_SINCE if failure.later else 1.0)
-        yield BriefItem("failing", text, worth, LAST_FAILED, failure.place, key=line, order=age)
+        what = ("failing", text, worth, LAST_FAILED, failure.place)
+        yield BriefItem(*what, key=line, order=age, is_spare=age >= MOST_FAILING)
 
 
 def questions(record: Record) -> Iterator[BriefItem]:
@@ -222,12 +228,8 @@ def agents(record: Record, room: int) -> Iterator[BriefItem]:
             # The model has not mentioned it yet: the next step begins with it.
             begins = f"{text} → "
             text = quote_ends(begins, report, LEAST_NEWS)
-            yield BriefItem(
-                *("agents", text, 1.0, why, one.place, True),
-                order=order,
-                begins=begins,
-                whole=report,
-            )
+            what = ("agents", text, 1.0, why, one.place, True)
+            yield BriefItem(*what, order=order, begins=begins, whole=report)
             continue
         text = quote_ends(f"{text} → ", report, most) if report else text
         yield BriefItem("agents", text, worth, why, one.place, order=order, is_spare=is_older)
@@ -289,7 +291,8 @@ def used_files(
 ) -> Iterator[BriefItem]:
     """Yield the files that were read or edited, each under its folder, edited ones first and then
     by how likely each is to be used again: as many as fit into their share of the brief, or into
-    the share that the user set. What was only named may be no file (`sys.stdin`)."""
+    the share that the user set. The others have no worth and are only counted. What was only named
+    may be no file (`sys.stdin`)."""
     room = int(limit * max(FILES_SHARE, shares.get(BACKGROUND, 0.0)))
     most = {True: int(room * EDITED_PART), False: room}
     folders: set[str] = set()
@@ -298,6 +301,7 @@ def used_files(
         size += units(item.under) if item.under not in folders else 0
         is_edited = item.text.endswith(EDITED)
         if size > min(room, most[is_edited]):
+            yield replace(item, worth=0.0)
             continue
         folders.add(item.under)
         room, most[is_edited] = room - size, most[is_edited] - size
@@ -358,14 +362,14 @@ def used_commands(record: Record) -> Iterator[BriefItem]:
         )
 
 
-def about(record: Record) -> Iterator[BriefItem]:
-    """Yield the endings of the files and the tools. It is the last to be taken."""
+def about(record: Record, room: int) -> Iterator[BriefItem]:
+    """Yield the endings of the files and the tools, last of all, and only in a roomy brief."""
     names = (
         path.rpartition("/")[2] for path, one in record.files.items() if one.reads or one.edits
     )
     endings = Counter(name.rpartition(".")[2] for name in names if "." in name)
     counts = (f"{name} {count}" for name, count in [*_most(record.tools), *_most(endings)])
-    if told := ", ".join(counts):
+    if room >= ROOMY_CHARS and (told := ", ".join(counts)):
         yield BriefItem("about", flat(told, ABOUT_CHARS), LEAST_WORTH, "the kind of work")
 
 

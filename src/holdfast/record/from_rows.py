@@ -44,7 +44,7 @@ def _take_action(record: Record, row: Row, place: Place) -> None:
     place = Place(place.offset, place.at, record.op)
     tool, failed = _text(row, "tool_name") or "?", bool(row.get("exit_code"))
     paths = [path for path in _list(row.get("file_paths")) if isinstance(path, str)]
-    line = _command(row, tool)
+    line = command_of(row)
     record.tools[tool] = record.tools.get(tool, 0) + 1
     is_edit = calls.edits(tool)
     for path in [] if failed or line else paths:  # a failed call has changed and shown nothing
@@ -66,10 +66,10 @@ def _take_run(record: Record, row: Row, line: str, place: Place, *, failed: bool
     commands.end(record, key, printed, place, failed=failed)
 
 
-def _command(row: Row, tool: str) -> str:
+def command_of(row: Row) -> str:
     """Return the command that an action ran: its input, or the `command` of an input in JSON."""
     given = _text(row, "input")
-    if tool not in COMMANDS and row.get("tool_type") not in COMMANDS:
+    if row.get("tool_name") not in COMMANDS and row.get("tool_type") not in COMMANDS:
         return ""
     if given.startswith("{"):
         try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem, find_archived, hook_tokens
+from holdfast.brief.quotes import OUTCOME
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.hub.projection_file import objects_in, read_projection, subtasks, text
@@ -106,7 +107,7 @@ def count_restored(brief: Brief) -> Counter[str]:
 def _is_open(item: BriefItem) -> bool:
     """Whether an item is open work: the user's words, and subagents that still run."""
     if item.section == "said":
-        return item.pinned and item.order >= 0
+        return item.reason != OUTCOME and item.order >= 0
     if item.section == "agents":
         return item.reason == STILL_RUNNING
     return item.section != "tasks" or item.reason != "done"
