@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from holdfast.hub import ids
@@ -14,6 +16,15 @@ from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 def _context(store: Store, **wanted: str) -> Row:
     [row] = store.read(lambda c: contexts.list_page(c, 9, 0, **wanted)).rows
     return row
+
+
+@pytest.mark.requirement("S2")
+def test_of_two_saves_in_one_millisecond_the_second_is_the_newest(store: Store) -> None:
+    for number in range(9):
+        words = {"context_summary": f"save {number}"}
+        store.write(partial(contexts.save_snapshot, session_id="s1", snapshot=words, now_ms=NOW))
+    merged = store.read(lambda c: contexts.latest_snapshot(c, "s1"))
+    assert merged and list(merged["summaries"]) == [f"save {n}" for n in range(9)][::-1]
 
 
 @pytest.mark.requirement("A1", "B3")

@@ -6,15 +6,16 @@ from typing import TypeAlias
 
 import pytest
 
-from holdfast.hub.tree.waves import judge
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree.waves import WaveKey, judge
 
 Tasks: TypeAlias = list[tuple[int, str]]
 
 
-def _by_wave(tasks: Tasks) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+def _by_wave(tasks: Tasks) -> dict[WaveKey, list[Row]]:
+    found: dict[WaveKey, list[Row]] = {}
     for number, status in tasks:
-        found.setdefault(number, []).append(status)
+        found.setdefault(("r", number), []).append({"status": status})
     return found
 
 
@@ -33,4 +34,4 @@ def _by_wave(tasks: Tasks) -> dict[int, list[str]]:
     ],
 )
 def test_how_tasks_stand_says_how_waves_stand(tasks: Tasks, verdict: dict[int, str]) -> None:
-    assert judge(_by_wave(tasks)) == verdict
+    assert judge(_by_wave(tasks)) == {("r", number): status for number, status in verdict.items()}

@@ -12,10 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from holdfast.hub import row_times
 from holdfast.hub.board.messages import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import Row, first, newest_first, rows, with_public_times
+from holdfast.hub.store.rows import Row, first, matching, newest_first, rows, with_public_times
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -39,8 +38,7 @@ from holdfast.hub.tree.contexts import (
 )
 from holdfast.hub.tree.waves import ENDED, OPEN
 
-MOST = 50
-MOST_REQUESTS, MOST_ENDED, MOST_TASKS = 100, 30, 500
+MOST = 500  # rows of a kind: a brief counts what it leaves out
 PRINTED_CHARS = 6_000  # of an output: its end
 
 
@@ -51,8 +49,8 @@ def _session_rows(session_id: str, agent_id: str, calls: int) -> dict[str, sa.Se
     own = placed.where(requests.c.project_id == here.scalar_subquery(), table.agent_id == agent_id)
     mine = (table.session_id == session_id) | table.id.in_(own)
     asked = sa.select(requests.c.prompt, requests.c.status, requests.c.created_ms)
-    stages = sa.select(tasks.c.id, tasks.c.wave_number, tasks.c.status, tasks.c.name)
-    of_stage = (tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
+    stages = sa.select(tasks)
+    of_stage = (tasks.c.wave_number.desc(), *newest_first(tasks))
     states = sa.select(agent_contexts).where(agent_contexts.c.agent_type != SNAPSHOT)
     return {
         "tasks": sa.select(subtasks)
@@ -62,14 +60,14 @@ def _session_rows(session_id: str, agent_id: str, calls: int) -> dict[str, sa.Se
         "ended": sa.select(subtasks)
         .where(table.session_id == session_id, table.status.in_(ENDED))
         .order_by(table.completed_ms.desc(), table.id)
-        .limit(MOST_ENDED),
+        .limit(MOST),
         "asked": asked.where(requests.c.session_id == session_id, requests.c.prompt != "")
         .order_by(*newest_first(requests))
-        .limit(MOST_REQUESTS),
+        .limit(MOST),
         "stages": stages.join_from(tasks, requests)
         .where(requests.c.session_id == session_id)
-        .order_by(*of_stage)
-        .limit(MOST_TASKS),
+        .order_by(*newest_first(requests), *of_stage)
+        .limit(MOST),
         "states": states.where(agent_contexts.c.session_id == session_id)
         .order_by(agent_contexts.c.updated_ms.desc())
         .limit(MOST),
@@ -93,7 +91,7 @@ def _unread_messages() -> sa.Select[Any]:
     place = messages.c.project_id
     is_recipient = hears(agent, project_id, sa.bindparam("now_ms", type_=sa.BigInteger))
     found = sa.select(messages).where(is_recipient, place.is_(None) | (place == project_id))
-    order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
+    order = (messages.c.priority.desc(), *newest_first(messages))
     return found.where(is_undelivered(agent)).order_by(*order).limit(MOST)
 
 
@@ -117,7 +115,7 @@ class KnownWork:
     session: Row | None
     project: Row | None
     saved: Row
-    saved_ms: int | None
+    snapshot: Row | None  # that `saved` is made from
     sources: list[dict[str, Any]]
 
     @property
@@ -133,14 +131,13 @@ class KnownWork:
     def work(self) -> dict[str, Any]:
         """The same for the composer of briefs: rows, and what only the snapshot knows."""
         rows, saved = self.rows, self.saved
-        known = [_named(row, rows["blockers"]) for row in (*rows["tasks"], *rows["ended"])]
+        dated = self.snapshot or {"summaries": {}, "saved_ms": {}}
+        at_ms = dated["saved_ms"].get
+        parts, states = _newest_states(saved["agent_states"], at_ms("agent_states", 0), rows)
+        known = [_named(row, rows["blockers"]) for row in parts]
         ended = {row["id"] for row in rows["over"]}
         left = [task for task in saved["active_tasks"] if task_id(task) not in ended]
         left = [{"description": one} if isinstance(one, str) else one for one in left]
-        states = [*_objects(saved["agent_states"]), *rows["states"]]
-        newest = {str(state.get("agent_id") or id(state)): state for state in states}
-        when = f"saved {row_times.to_iso(self.saved_ms)}"
-        summary = saved["context_summary"]
         asked = [with_public_times(row) for row in reversed(rows["asked"])]
         calls = [with_public_times(row) for row in reversed(rows["history"])]
         return {
@@ -148,13 +145,13 @@ class KnownWork:
             "project": self.project["path"] if self.project else "",
             "requests": asked or requests_of(saved["hierarchy"], self.session_id),
             "actions": calls or _objects(saved["recent_actions"])[::-1],
-            "summaries": [(when, summary)] if summary and summary.strip() else [],
+            "summaries": [(when, words) for words, when in dated["summaries"].items()],
             "key_decisions": saved["key_decisions"],
             "modified_files": saved["modified_files"],
-            "waves": waves.shown(rows["stages"]),
-            "wave_state": _besides_waves(saved["wave_state"] or {}, rows["stages"]),
+            "waves": waves.shown(reversed(rows["stages"])),
+            "wave_state": _besides_waves(saved["wave_state"] or {}, at_ms("wave_state", 0), rows),
             "subtasks": _objects(without_repeats([*known, *left])),
-            "agent_states": list(newest.values()),
+            "agent_states": states,
             "recent_messages": [*_objects(saved["recent_messages"])[::-1], *rows["messages"][::-1]],
             "blocking": rows["blockings"],
         }
@@ -168,7 +165,7 @@ def find_work(
     now_ms: int,
 ) -> KnownWork:
     """Collect what is known for an agent; raise for an unknown agent without a session."""
-    place = _last_place(connection, agent_id) or {}
+    place = _last_place(connection, agent_id, session_id) or {}
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
@@ -194,9 +191,8 @@ def find_work(
         "blockers": _subtasks_in(connection, blockers, sa.true()),
     }
     sources = _sources(snapshot, found["tasks"])
-    kind = place.get("agent_type")
-    saved_ms = snapshot["updated_ms"] if snapshot else None
-    return KnownWork(session_id, kind, found, session, project, saved, saved_ms, sources)
+    kind = place.get("agent_type") if agent_id != session_id else None  # the main session leads
+    return KnownWork(session_id, kind, found, session, project, saved, snapshot, sources)
 
 
 def _subtasks_in(
@@ -211,10 +207,47 @@ def _objects(values: Sequence[Any]) -> list[Row]:
     return [value for value in values if isinstance(value, dict)]
 
 
-def _besides_waves(state: Row, stages: Sequence[Row]) -> Row:
-    """Return a saved state of waves without what the rows of the tasks tell better."""
-    told = ("current_wave", "wave ") if stages else ()
-    return {name: value for name, value in state.items() if not name.startswith(told)}
+def _besides_waves(state: Row, saved_ms: int, found: Mapping[str, list[Row]]) -> Row:
+    """Return a saved state of waves; where rows of the work are newer, only its words beside."""
+    work = [*found["stages"], *found["tasks"], *found["ended"]]
+    if not found["stages"] or saved_ms > max(map(_changed_ms, work)):
+        return state
+    words = ((name, value) for name, value in state.items() if isinstance(value, str))
+    return {name: value for name, value in words if not name.startswith(("current", "wave"))}
+
+
+def _changed_ms(row: Row) -> int:
+    names = ("updated_ms", "completed_ms", "started_ms", "created_ms")
+    return max(row.get(name) or 0 for name in names)
+
+
+def _newest_states(
+    saved: Sequence[Any], saved_ms: int, found: Mapping[str, list[Row]]
+) -> tuple[list[Row], list[Row]]:
+    """Return the subtasks and the states of agents, each agent with its newest status: what a
+    client saved may be older or newer than the rows."""
+    parts = [*found["tasks"], *found["ended"]]
+    told = [(_changed_ms(row), row) for row in found["states"]]
+    told += [(saved_ms, {**state, "saved": True}) for state in _objects(saved)]
+    known = [(_changed_ms(row), row) for row in parts if row["status"] != "pending"]
+    states: dict[str, Row] = {}
+    for _, row in sorted(told, key=lambda pair: -pair[0]):
+        states[_agent(row)] = {**row, **states.get(_agent(row), {})}
+    known = sorted((*told[::-1], *known), key=lambda pair: pair[0])
+    newest = {_agent(row): row for _, row in known if isinstance(row.get("status"), str)}
+    for name, state in states.items():
+        state["status"] = newest.get(name, state).get("status")
+    parts = [
+        {**row, "status": newest[_agent(row)]["status"], "completed_ms": saved_ms}
+        if row["status"] in waves.UNDER_WAY and newest[_agent(row)].get("saved")
+        else row
+        for row in parts
+    ]
+    return parts, list(states.values())
+
+
+def _agent(row: Row) -> str:
+    return str(row.get("agent_id") or id(row))
 
 
 def _named(row: Row, blockers: Sequence[Row]) -> Row:
@@ -228,13 +261,12 @@ def _named(row: Row, blockers: Sequence[Row]) -> Row:
     return {**row, "blocked_by": named}
 
 
-def _last_place(connection: sa.Connection, agent_id: str) -> Row | None:
+def _last_place(connection: sa.Connection, agent_id: str, session_id: str | None) -> Row | None:
     """Find where this agent was last active: in a context, a subtask, a window, or as a session."""
     for table in (agent_contexts, subtasks, windows):
         newest = table.c.created_ms if table is subtasks else table.c.updated_ms
-        query = sa.select(table.c.session_id, table.c.agent_type).where(
-            table.c.agent_id == agent_id
-        )
+        mine = matching(table, agent_id=agent_id, session_id=session_id)
+        query = sa.select(table.c.session_id, table.c.agent_type).where(*mine)
         if row := first(connection, query.order_by(newest.desc()).limit(1)):
             return row
     known = connection.scalar(sa.select(sessions.c.id).where(sessions.c.id == agent_id))

@@ -46,7 +46,7 @@ def save_snapshot(
     project_id = sessions.meet(connection, session_id, place, now_ms)
     trigger = snapshot.get("trigger")
     row: Row = {
-        "id": ids.new(),
+        "id": ids.in_order(now_ms),
         "project_id": project_id,
         "agent_id": f"{SNAPSHOT}-{session_id}-{now_ms}",
         "agent_type": SNAPSHOT,
@@ -66,24 +66,28 @@ def latest_snapshot(connection: sa.Connection, session_id: str) -> Row | None:
     """Return the newest snapshot, with what it lacks from those before it."""
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
-    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc(), table.id)
+    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc(), table.id.desc())
     return _merge(rows(connection, query.limit(MOST_MERGED)))
 
 
 def _merge(newest_first: Sequence[Row]) -> Row | None:
-    """Return the newest snapshot; a field that it lacks is that of the newest one that has it. The
-    summary of an automatic save says only that it was taken, so one that somebody wrote stays."""
+    """Return the newest snapshot; a field that it lacks is that of the newest one that has it:
+    `saved_ms` has the time of each. `summaries` has the time of all: the newest may say only that
+    it was saved."""
     if not newest_first:
         return None
     merged: Row = {}
-    for row in reversed(newest_first):
+    saved_ms: dict[str, int] = {}
+    summaries: dict[str, str] = {}
+    for row in newest_first:
         held = row["role_context"] if isinstance(row["role_context"], dict) else {}
-        said = {name: value for name, value in held.items() if value not in (None, "", [], {})}
-        if held.get("trigger") in AUTOMATIC and "context_summary" in merged:
-            said.pop("context_summary", None)
-        merged |= said
-    whole = {**newest_first[0], "role_context": merged}
-    return {**whole, "progress_summary": merged.get("context_summary")}
+        given = {name: value for name, value in held.items() if value not in (None, "", [], {})}
+        merged = {**given, **merged}
+        saved_ms = {**dict.fromkeys(given, row["updated_ms"]), **saved_ms}
+        if words := (_text(held.get("context_summary")) or "").strip():
+            summaries.setdefault(words, f"saved {row_times.to_iso(row['updated_ms'])}")
+    whole = {**newest_first[0], "progress_summary": merged.get("context_summary")}
+    return {**whole, "role_context": merged, "summaries": summaries, "saved_ms": saved_ms}
 
 
 def normalize(snapshot: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How far work is: the statuses of requests, tasks and subtasks, and the waves of a session (its
+"""How far work is: the statuses of requests, tasks and subtasks, and the waves of each request (its
 tasks by their number), with the announcement of what changes.
 
 A wave ends when all its tasks have: completed if every one is, else failed. It is blocked while all
@@ -24,6 +24,7 @@ RequestStatus: TypeAlias = Literal[
 ]
 WorkStatus: TypeAlias = Literal["pending", "running", "paused", "blocked", "completed", "failed"]
 ENDED = frozenset(("completed", "failed", "cancelled"))
+WaveKey: TypeAlias = tuple[str, int]  # a request, and the number of the wave in it
 UNDER_WAY = frozenset(("running", "paused", "blocked"))
 OPEN = UNDER_WAY | {"pending"}
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
@@ -61,12 +62,14 @@ def derive_status(task: str, below: Collection[str]) -> str:
     return "running" if has_begun else task
 
 
-def judge(statuses: Mapping[int, Collection[str]]) -> dict[int, str]:
-    """Return the status of each wave by its number, from the statuses of its tasks."""
-    verdict: dict[int, str] = {}
-    for number in sorted(statuses):
-        in_line = bool(verdict) and all(status == "completed" for status in verdict.values())
-        verdict[number] = _status(set(statuses[number]), in_line)
+def judge(stages: Mapping[WaveKey, Collection[Row]]) -> dict[WaveKey, str]:
+    """Return the status of each wave, from its tasks. Waves of a request come in their order."""
+    verdict: dict[WaveKey, str] = {}
+    in_line: dict[str, bool] = {}  # requests whose waves so far are completed
+    for (request, number), stage in stages.items():
+        status = _status({row["status"] for row in stage}, in_line.get(request, False))
+        in_line[request] = status == "completed" and in_line.get(request, True)
+        verdict[request, number] = status
     return verdict
 
 
@@ -84,20 +87,28 @@ def _end_of(below: Collection[str]) -> str:
 
 
 def shown(listed: Iterable[Row]) -> list[Row]:
-    """Return the waves of these tasks: how each stands, and the names of its tasks. `from_list`:
-    nobody made the wave; it is the place of an item in the model's task list."""
+    """Return the waves at hand of these tasks: how each stands, and the names of its tasks.
+    `from_list`: nobody made the wave; it is the place of an item in the model's task list."""
     stages = _by_wave(listed)
-    return [
+    found: list[Row] = [
         {
-            "wave_number": number,
-            "tasks": len(stages[number]),
-            "completed": _count(stages[number], "completed"),
+            "request_id": wave[0],
+            "wave_number": wave[1],
+            "tasks": len(stages[wave]),
+            "completed": _count(stages[wave], "completed"),
             "status": status,
-            "names": [row["name"][:NAME_CHARS] for row in stages[number][:MOST_NAMED]],
-            "from_list": all(ids.is_reported(row["id"]) for row in stages[number]),
+            "names": [row["name"][:NAME_CHARS] for row in stages[wave][:MOST_NAMED]],
+            "from_list": all(ids.is_reported(row["id"]) for row in stages[wave]),
         }
-        for number, status in _judge_rows(stages).items()
+        for wave, status in judge(stages).items()
     ]
+    return at_hand(found)
+
+
+def at_hand(found: list[Row]) -> list[Row]:
+    """Return the waves of the last request with a wave that is not over, else of the last one."""
+    last = ([row for row in found if row["status"] not in ENDED] or found or [{}])[-1]
+    return [row for row in found if row["request_id"] == last["request_id"]]
 
 
 @contextmanager
@@ -108,26 +119,26 @@ def changing(connection: sa.Connection, session_id: str, project_id: str) -> Ite
     settle(connection, session_id, project_id, before)
 
 
-def hold(connection: sa.Connection, session_id: str) -> dict[int, str]:
+def hold(connection: sa.Connection, session_id: str) -> dict[WaveKey, str]:
     """Lock the tasks of a session, and return how its waves stand: two transactions that end the
     last two tasks of a wave must not both read before the other writes. SQLite has only one writer
     anyway."""
     if connection.dialect.name == "postgresql":
         key = sa.func.pg_advisory_xact_lock(_LOCK, sa.func.hashtext(session_id))
         connection.execute(sa.select(key))
-    return _judge_rows(_stages(connection, session_id))
+    return judge(_stages(connection, session_id))
 
 
 def settle(
-    connection: sa.Connection, session_id: str, project_id: str, before: Mapping[int, str]
+    connection: sa.Connection, session_id: str, project_id: str, before: Mapping[WaveKey, str]
 ) -> None:
     """After work changed, update what is above it, and announce the waves that changed."""
     place: Row = {"session_id": session_id, "project_id": project_id}
     for statement in _parent_updates(session_id):
         connection.execute(statement)
-    for number, status in _judge_rows(_stages(connection, session_id)).items():
-        if status in EVENTS and before.get(number) != status:
-            body = {"wave_number": number, "status": status}
+    for wave, status in judge(_stages(connection, session_id)).items():
+        if status in EVENTS and before.get(wave) != status:
+            body = {"wave_number": wave[1], "status": status}
             events.announce(connection, EVENTS[status], body, place)
 
 
@@ -149,25 +160,27 @@ def _parent_updates(session_id: str) -> Iterator[sa.Update]:
 
 
 def of_session(connection: sa.Connection, session_id: str) -> list[Row]:
-    """Return a session's waves, in order. One starts no earlier than the one before ended."""
+    """Return a session's waves, by request. One starts no earlier than the one before ended."""
     stages = _stages(connection, session_id)
     found: list[Row] = []
-    for number, status in _judge_rows(stages).items():
-        stage = stages[number]
-        last_end = max((row["completed_ms"] or 0 for row in found), default=0)
-        began = max(min(row["created_ms"] for row in stage), last_end)
-        ended = max(row["completed_ms"] or row["created_ms"] for row in stage)
+    ends: dict[str, int] = {}  # of the waves so far, by request
+    for (request, number), status in judge(stages).items():
+        stage = stages[request, number]
+        began = max(min(row["created_ms"] for row in stage), ends.get(request, 0))
+        if status in ENDED:
+            ends[request] = max(began, *(row["completed_ms"] or row["created_ms"] for row in stage))
         has_begun = status not in ("pending", "blocked") or any(
             row["status"] in ENDED for row in stage
         )
         found.append(
             {
-                "id": ids.make_id("wave", session_id, str(number)),
+                "id": ids.make_id("wave", session_id, request, str(number)),
                 "session_id": session_id,
+                "request_id": request,
                 "wave_number": number,
                 "status": status,
                 "started_ms": began if has_begun else None,
-                "completed_ms": max(ended, began) if status in ENDED else None,
+                "completed_ms": ends[request] if status in ENDED else None,
                 "total_tasks": len(stage),
                 "completed_tasks": _count(stage, "completed"),
                 "failed_tasks": _count(stage, "failed"),
@@ -176,22 +189,20 @@ def of_session(connection: sa.Connection, session_id: str) -> list[Row]:
     return found
 
 
-def _stages(connection: sa.Connection, session_id: str) -> dict[int, list[Row]]:
-    """Return the tasks of a session by their wave."""
-    names = ("wave_number", "status", "created_ms", "completed_ms")
+def _stages(connection: sa.Connection, session_id: str) -> dict[WaveKey, list[Row]]:
+    """Return the tasks of a session by request and wave, those of the oldest request first."""
+    names = ("request_id", "wave_number", "status", "created_ms", "completed_ms")
     query = sa.select(*(tasks.c[name] for name in names)).join_from(tasks, requests)
-    return _by_wave(rows(connection, query.where(requests.c.session_id == session_id)))
+    query = query.where(requests.c.session_id == session_id)
+    order = (requests.c.created_ms, requests.c.id, tasks.c.wave_number)
+    return _by_wave(rows(connection, query.order_by(*order)))
 
 
-def _by_wave(listed: Iterable[Row]) -> dict[int, list[Row]]:
-    stages: dict[int, list[Row]] = {}
+def _by_wave(listed: Iterable[Row]) -> dict[WaveKey, list[Row]]:
+    stages: dict[WaveKey, list[Row]] = {}
     for row in listed:
-        stages.setdefault(row["wave_number"], []).append(row)
+        stages.setdefault((row["request_id"], row["wave_number"]), []).append(row)
     return stages
-
-
-def _judge_rows(stages: Mapping[int, Collection[Row]]) -> dict[int, str]:
-    return judge({number: [row["status"] for row in stage] for number, stage in stages.items()})
 
 
 def _count(stage: Iterable[Row], status: str) -> int:
