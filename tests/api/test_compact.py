@@ -116,7 +116,7 @@ def test_a_restore_without_a_snapshot_tells_all_that_the_store_knows(api: TestCl
     reading = post(api, "task", request_id=asked["id"], name="reading", wave_number=1)
     post(api, "task", request_id=asked["id"], name="printing", wave_number=2)
     own = {"description": "parse the gauge file", "status": "running", "agent_id": "be-1"}
-    post(api, "subtask", task_id=reading["id"], agent_type="backend", **own)
+    post(api, "subtask", task_id=reading["id"], **own)
     others = {"description": "find the gauges", "status": "running", "agent_id": "fe-1"}
     post(api, "subtask", task_id=reading["id"], agent_type="frontend", **others)
     call = {"tool_type": "builtin", "session_id": "s1", "project_path": "/w/app"}

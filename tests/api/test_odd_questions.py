@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
+
+
+@pytest.mark.requirement("S2")
+def test_no_status_is_described_that_is_never_sent(app: FastAPI) -> None:
+    described = app.openapi()["paths"].values()
+    assert not any("422" in call["responses"] for path in described for call in path.values())
 
 
 @pytest.mark.requirement("S2")

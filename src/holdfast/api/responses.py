@@ -60,6 +60,8 @@ COMMON: dict[int | str, dict[str, Any]] = {
     401: {"description": "No token, or not the right one", "content": _ERROR_CONTENT},
     404: {"description": "Not found", "content": _ERROR_CONTENT},
     429: {"description": "Too many requests: `Retry-After`", "content": _ERROR_CONTENT},
+    # Any other; without it FastAPI describes a 422, which nothing sends.
+    "4XX": {"description": "Refused: 403, 405 or 413", "content": _ERROR_CONTENT},
     503: {"description": "The database does not answer", "content": _ERROR_CONTENT},
 }
 

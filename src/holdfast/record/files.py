@@ -50,7 +50,7 @@ def relative(record: Rooted, path: str) -> str:
 def use(record: Record, path: str, how: str) -> str:
     """Record one use of a file: `reads`, `edits`, `written` (by a command) or `by_agents`. Return
     its name in the project, or an empty text if it is no file."""
-    name = relative(record, path.strip())
+    name = relative(record, normpath(path.strip()))
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
     if name.startswith(shell.ELSEWHERE) and how == "reads":

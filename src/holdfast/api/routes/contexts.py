@@ -84,7 +84,7 @@ class Restore(fields.Body):
     session_id: fields.Word
     agent_id: fields.Word
     agent_type: fields.Text | None = Field(
-        None, description="none: the main session, which gets everything"
+        None, description="none: that of the agent's rows; without it all, as a main session gets"
     )
     compact_summary: fields.Text | None = None
     max_tokens: BriefTokens | None = None
@@ -158,7 +158,8 @@ def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, An
     work = known.work
     if body.compact_summary:
         work["summaries"] = [("the client's summary", body.compact_summary), *work["summaries"]]
-    text = _compose(work, body.max_tokens, body.agent_type, body.agent_id).text
+    kind = body.agent_type or known.agent_type
+    text = _compose(work, body.max_tokens, kind, body.agent_id).text
     beside = {"sources": known.sources, "session_compacted": known.session is not None}
     return {"brief": text, "additionalContext": text, **beside}
 

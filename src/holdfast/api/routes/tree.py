@@ -294,16 +294,16 @@ def _branch(row: Row) -> dict[str, Any]:
 WaveRow = row_answer(
     "Wave",
     tables.tasks,
-    "wave_number status completed_at id:str session_id:str started_at:str? total_tasks:int "
-    "completed_tasks:int failed_tasks:int",
+    "request_id wave_number status completed_at id:str session_id:str started_at:str? "
+    "total_tasks:int completed_tasks:int failed_tasks:int",
 )
 CurrentWave = answer("CurrentWave", "wave:Wave")
 
 
 @router.reads("/api/waves/{session_id}/current", CurrentWave)
 def current_wave(connection: Connection, session_id: fields.SessionPath) -> Row | Response:
-    """The lowest wave that has not ended."""
-    for row in waves.of_session(connection, session_id):
+    """The lowest wave that has not ended, of the newest request that has one."""
+    for row in waves.at_hand(waves.of_session(connection, session_id)):
         if row["status"] not in waves.ENDED:
             return {"wave": WaveRow.of(row)}
     return respond({"error": "No active wave found for session"}, 404)
@@ -319,7 +319,7 @@ def wave_history(
     limit: fields.Limit = 100,
     offset: fields.Offset = 0,
 ) -> Row:
-    """All waves of the session, in order."""
+    """All waves of the session, in order, request by request."""
     found = waves.of_session(connection, session_id)
     page = Page(found[offset : offset + limit], len(found), limit, offset)
     return {"waves": WaveRow.of_each(page.rows), **paging(page)}
