@@ -29,7 +29,7 @@ GETS = [route for route in ROUTES if isinstance(route, APIRoute) and "GET" in (r
         f"{events.MOST_RECORDS:,} deeds",
         f"counted as far as {rows.MOST_COUNTED:,}",
         f"characters / {CHARS_PER_TOKEN}",
-        f"{item.MOST_UNITS:,} units",
+        f"{item.MOST_BRIEF_UNITS:,} UTF-16 units",
         "must not hold a secret",
     ],
 )
