@@ -103,3 +103,14 @@ def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path
     text = compose(record, archived=archived).text
     assert all(name in text for name in dropped)
     assert "5 older: the tool `recall` finds them" in text
+
+
+@pytest.mark.requirement("B3", "B4")
+def test_of_the_words_in_the_brief_of_a_role_only_the_request_is_sure_of_its_place(
+    tmp_path: Path,
+) -> None:
+    session = Session().user("Never touch the schema of the tide database. " * 3)
+    record = session.user("Draw the quay").record(tmp_path)
+    brief = compose(record, 2000, "validator")
+    assert "(all that the user typed" in brief.text
+    assert ["Draw the quay" in one.text for one in brief.items if one.pinned] == [True]
