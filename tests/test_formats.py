@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from holdfast.archive import outputs, save_transcripts, transcripts
-from holdfast.archive.outputs import NoOutput
 from holdfast.budget import ledger
 from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
@@ -34,6 +33,7 @@ from holdfast.window.observed_limits import Observation
 from holdfast.window.outbox import WindowOutbox
 from holdfast.window.state import State
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 from tests.archive.sessions import session_path
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.checkpoint.documents import a_document
@@ -98,7 +98,7 @@ def _output(folder: Path) -> Path:
 def _read_output(folder: Path) -> object:
     try:
         return outputs.load("out-0123abcd")
-    except NoOutput:
+    except HoldfastError:
         return None
 
 

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from holdfast.hub.errors import TooNew
+from holdfast.hub.errors import StoreError
 from holdfast.hub.store import schema
 from holdfast.hub.store.store import RECENT_MS, Store, WriteHealth
 from holdfast.wire import log
@@ -103,7 +103,7 @@ def test_a_write_after_a_newer_holdfast_upgraded_the_database_is_refused(
     assert refused.status_code == 503
     assert "0999" in refused.json()["error"]
     assert "upgrade" in refused.json()["try_next"]
-    with pytest.raises(TooNew, match="0999"):
+    with pytest.raises(StoreError, match="0999"):
         store.write(_touch)
     _set_version(store, schema.HEAD)
     again = Store.open(store_url)  # as after a restart

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.archive import outputs
-from holdfast.archive.outputs import NoOutput
 from holdfast.cli.main import holdfast_command
+from holdfast.wire.errors import HoldfastError
 
 ID = "out-0123abcd"
 ABOUT = {"tool": "Bash", "session_id": "s1", "at_ms": 1}
@@ -48,7 +48,7 @@ def test_only_the_owner_may_read_it() -> None:
     "word", ["", "out-", "out-../../x", "../token", "out-0123abcd", "out-ZZZZZZZZ"]
 )
 def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
-    with pytest.raises(NoOutput) as error:
+    with pytest.raises(HoldfastError) as error:
         outputs.load(word)
     assert error.value.hint
 
@@ -91,7 +91,7 @@ def test_the_command_prints_it_in_parts_and_by_words() -> None:
     run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--find", "line 777"])
     assert "778:   line 777 red" in run.stdout
     run = CliRunner().invoke(holdfast_command, ["expand", "out-00000000"])
-    assert isinstance(run.exception, NoOutput)
+    assert "there is no output" in str(run.exception)
 
 
 @pytest.mark.requirement("R7")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.brief.compose import compose
 from holdfast.brief.item import compartment_of, item_id
 from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
-from holdfast.budget.ledger import API, MODEL, USER, Ledger, OwnWordsStay, Pin
+from holdfast.budget.ledger import API, MODEL, USER, Ledger, NoSuchPin, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, FileUse, Place, Record, Task, Turn
@@ -171,5 +171,5 @@ def test_an_item_is_evicted_by_its_id_and_comes_back_when_asked(work: Work) -> N
     _ok("evict", "--undo", gone["id"])
     request = next(item for item in items if item["section"] == "said")
     refused = CliRunner().invoke(holdfast_command, ["budget", "evict", request["id"]]).exception
-    assert isinstance(refused, OwnWordsStay)
+    assert isinstance(refused, NoSuchPin)
     assert "is what the user typed, and that always stays" in str(refused)

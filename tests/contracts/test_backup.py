@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.errors import NoBackup, NotEmpty
+from holdfast.hub.errors import NoBackup, StoreError
 from holdfast.hub.store import backup
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
@@ -59,7 +59,7 @@ def test_a_backup_gives_back_every_row_and_life_goes_on(store: Store, tmp_path: 
     assert (rows["projects"], rows["sessions"], rows["events"]) == (30, 30, 60)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     store.write(lambda c: work_projects.remove(c, before["projects"][0][0], NOW))
-    with pytest.raises(NotEmpty):
+    with pytest.raises(StoreError, match="rows in this database already"):
         _restore(path, store)
     assert _restore(path, store, replace=True) == rows
     assert _everything(store) == before

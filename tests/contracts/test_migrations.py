@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.errors import TooOld
+from holdfast.hub.errors import StoreError
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import contexts, projects, work
@@ -77,7 +77,7 @@ def test_a_released_database_is_brought_up_with_all_its_rows(
     store.write(lambda c: _make(c, release))
     before = _rows(store)
     assert len(before["actions"]) == 3
-    with pytest.raises(TooOld, match=VERSIONS[release]):
+    with pytest.raises(StoreError, match=VERSIONS[release]):
         Store.open(store_url, migrate=False)
     opened = Store.open(store_url)
     after = _rows(opened)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.setup import wiring
-from holdfast.setup.errors import AlreadyInstalledElsewhere
+from holdfast.setup.errors import InstallError
 from holdfast.setup.installs import find_installs
 from holdfast.setup.receipts import our_packages
 from holdfast.setup.settings_text import installed_commands
@@ -63,7 +63,7 @@ def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
     [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert (install.scope, install.path) == ("plugin", hooks)
     assert list(install.commands) == all_hooks()
-    with pytest.raises(AlreadyInstalledElsewhere) as caught:
+    with pytest.raises(InstallError, match="already installed in plugin") as caught:
         desk.install()
     assert "claude plugin uninstall" in caught.value.hint
 

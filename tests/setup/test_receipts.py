@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.setup import wiring
-from holdfast.setup.errors import AlreadyInstalledElsewhere
+from holdfast.setup.errors import InstallError
 from holdfast.setup.receipts import sha256
 from holdfast.setup.settings_text import installed_commands
 
@@ -70,7 +70,7 @@ def test_beside_another_holdfast_that_works_we_install_only_if_forced(
     other = _another(tmp_path / "other")
     _theirs(desk, other)
     before = desk.tree()
-    with pytest.raises(AlreadyInstalledElsewhere, match="another Holdfast") as caught:
+    with pytest.raises(InstallError, match="another Holdfast") as caught:
         desk.install()
     assert "--force" in caught.value.hint
     desk.install(force=True)

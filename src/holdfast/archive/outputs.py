@@ -18,6 +18,7 @@ from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.scan import parse_object
 
+TIME_LIMIT = "outputs are saved for a limited time (archive_days, archive_megabytes); run it again"
 VERSION = 1
 MOST_BYTES = 64 << 20
 DAY_SECONDS = 86_400
@@ -25,12 +26,6 @@ _ID = re.compile(r"out-[0-9a-f]{8}")
 HEAD_CHARS, TAIL_CHARS = 1_200, 1_000
 AROUND = 2
 LONGEST_FOUND_LINE = 400
-
-
-class NoOutput(HoldfastError):
-    """No output has this id, or the output has been removed."""
-
-    hint = "outputs are saved for a limited time (archive_days, archive_megabytes); run it again"
 
 
 def is_output(word: str) -> bool:
@@ -55,11 +50,11 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
 def load(output_id: str) -> str:
     """Return the text of an output."""
     if not is_output(output_id):
-        raise NoOutput(f"{output_id[:40]!r} is not the id of an output")
+        raise HoldfastError(f"{output_id[:40]!r} is not the id of an output", TIME_LIMIT)
     data = places.read_small(_path(output_id), MOST_BYTES)
     head, _, text = data.partition(b"\n")
     if parse_object(head).get("version") != VERSION:
-        raise NoOutput(f"there is no output {output_id}, or not any more")
+        raise HoldfastError(f"there is no output {output_id}, or not any more", TIME_LIMIT)
     return text.decode("utf-8", "replace")
 
 

@@ -42,13 +42,6 @@ class NoArchivedTranscript(HoldfastError):
     hint = "`holdfast transcripts` lists them"
 
 
-class SeveralTranscripts(NoArchivedTranscript):
-    """The start of an id fits more than one archived transcript."""
-
-    exit_code = 2
-    hint = "give more characters of the id; `holdfast transcripts` lists them"
-
-
 class DamagedTranscript(HoldfastError):
     """The archived copy of a transcript cannot be read."""
 
@@ -159,7 +152,11 @@ def find_session(start: str) -> ArchivedSession:
     """The one session whose id begins with `start`."""
     matches = [session for session in sessions() if start and session.id.startswith(start)]
     if len({match.id for match in matches}) > 1:
-        raise SeveralTranscripts(f"{len(matches)} archived sessions begin with {start[:80]!r}")
+        raise NoArchivedTranscript(
+            f"{len(matches)} archived sessions begin with {start[:80]!r}",
+            "give more characters of the id; `holdfast transcripts` lists them",
+            2,
+        )
     if not matches:
         raise NoArchivedTranscript(f"no archived session begins with {start[:80]!r}")
     return matches[0]

@@ -54,17 +54,6 @@ class NoSuchPin(HoldfastError):
     hint = "`holdfast budget` lists what is pinned, and what the brief holds"
 
 
-class UsersPin(NoSuchPin):
-    hint = "the user can take it back: `holdfast pin --remove ID`"
-
-
-class OwnWordsStay(NoSuchPin):
-    hint = (
-        "leave out something else: any item of `holdfast budget --all` that is not "
-        '"your words"; for a larger brief: `holdfast settings set brief_tokens N`'
-    )
-
-
 class InvalidShare(HoldfastError):
     exit_code = 2
     hint = "give a share such as 0.4 or 40%, or `role` for the usual one"
@@ -262,7 +251,10 @@ def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USE
         raise NoSuchPin(f"{'no pin begins' if not found else 'several pins begin'} with {pin_id}")
     last = found[-1]
     if any(by not in (USER, pin.by) for pin in found):
-        raise UsersPin(f"{last.id} was not pinned by the {by}: {last.author}")
+        raise NoSuchPin(
+            f"{last.id} was not pinned by the {by}: {last.author}",
+            "the user can take it back: `holdfast pin --remove ID`",
+        )
 
     def change(held: LedgerFile) -> None:
         held.pins = [row for row in held.pins if row.id != last.id]

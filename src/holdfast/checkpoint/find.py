@@ -26,15 +26,6 @@ class NoCheckpoint(HoldfastError):
     hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
 
 
-class FirstOfSession(NoCheckpoint):
-    hint = "name two: holdfast diff OLDER NEWER; `holdfast resume` lists them"
-
-
-class UnclearCheckpoint(HoldfastError):
-    exit_code = 2
-    hint = "name the file instead"
-
-
 class SectionChange(msgspec.Struct, frozen=True):
     heading: str
     added: list[str]
@@ -106,7 +97,10 @@ def newest_with_parent(
     newest = _first([one for one in found if not one.agent_id] or found, project)
     parent = next(iter(trace(newest, here)[1:]), None)
     if parent is None:
-        raise FirstOfSession(f"{newest.id} is the only checkpoint of session {newest.session_id}")
+        raise NoCheckpoint(
+            f"{newest.id} is the only checkpoint of session {newest.session_id}",
+            "name two: holdfast diff OLDER NEWER; `holdfast resume` lists them",
+        )
     return parent, newest
 
 
@@ -144,7 +138,9 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
         paths = "\n  ".join(fit.path for fit in fits[:MOST_NAMED])
         if len(fits) > MOST_NAMED:
             paths += f"\n  … {len(fits) - MOST_NAMED:,} more"
-        raise UnclearCheckpoint(f"{word} matches {len(fits)} checkpoints:\n  {paths}")
+        raise HoldfastError(
+            f"{word} matches {len(fits)} checkpoints:\n  {paths}", "name the file instead", 2
+        )
     return fits[0] if fits else None
 
 

@@ -29,7 +29,7 @@ from holdfast.settings import load as settings_load
 from holdfast.setup import changes
 from holdfast.setup import install as installing
 from holdfast.setup.changes import InstallChange
-from holdfast.setup.errors import ChangedMeanwhile, CheckpointsStay, LeftBehind
+from holdfast.setup.errors import InstallError
 from holdfast.setup.install import InstallPlan
 from holdfast.setup.installs import other_places
 from holdfast.setup.receipts import our_packages
@@ -142,7 +142,10 @@ def uninstall(
     _say_notes(notes + (plan.left if dry_run else ()))
     _say_what_stays()
     if plan.left and not dry_run:
-        raise LeftBehind("; ".join(plan.left))
+        raise InstallError(
+            "; ".join(plan.left),
+            "fix it, then uninstall again: it was not changed, and all else of Holdfast is removed",
+        )
 
 
 def _target(place: tuple[str, Path, Path, frozenset[str]], agent: str, **options: Any) -> Target:
@@ -176,7 +179,10 @@ def _plan(
             latest = look()
             # the files may have changed while we asked
             if not latest.is_nothing and latest.shown != plan.shown:
-                raise ChangedMeanwhile("the files were changed by someone else just now")
+                raise InstallError(
+                    "the files were changed by someone else just now",
+                    "nothing was changed; run the command again",
+                )
             installing.apply(latest)
         for path, copy in latest.backups:
             say(f"saved {path} as it was: {copy}")
@@ -266,7 +272,10 @@ def _leave_checkpoints(*, go: bool) -> None:
         say("Nothing was removed; --yes removes those that would go.", err=True)
     say(f"Everything else of Holdfast is in {places.home()}.", err=True)
     if go and stay:
-        raise CheckpointsStay(f"not removed: {', '.join(stay)}")
+        raise InstallError(
+            f"not removed: {', '.join(stay)}",
+            "look at what is in them; remove by hand what you do not need, then run it again",
+        )
 
 
 def _say_what_stays() -> None:

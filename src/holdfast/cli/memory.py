@@ -16,10 +16,11 @@ from holdfast.client import instructions
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.hub import row_times
 from holdfast.memory import topic_store
-from holdfast.memory.topic_store import MemoryTopic, NoSuchTopic, TopicChange, Unfit
+from holdfast.memory.topic_store import MemoryTopic, NoSuchTopic, TopicChange
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted, short
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 
 MOST_CHARS = 120
 EXAMPLE = "holdfast memory add 'Prefer ruff' --body 'Lint with ruff, not flake8.'"
@@ -72,11 +73,11 @@ def add(
     given = _read_topic(source) if source else old or MemoryTopic("", "", "", "", "")
     text = sys.stdin.read() if body == "-" else given.body if body is None else body
     if body is not None and not text.strip():
-        raise Unfit("the text is empty")
+        raise HoldfastError("the text is empty", exit_code=2)
     summary = description or given.description or (old.description if old else "")
     summary = summary or text.strip().partition("\n")[0][:300]
     if not summary:
-        raise Unfit(f"a topic needs a text, for example: {EXAMPLE}")
+        raise HoldfastError(f"a topic needs a text, for example: {EXAMPLE}", exit_code=2)
     kind = kind or given.type or (old.type if old else "") or "project"
     name = old.name if old else name
     done = topic_store.change(_project(), name, summary, kind, text, row_times.now_ms())

@@ -18,7 +18,7 @@ from holdfast.cli.terminal import clean, confirm, paint, print_json, say, workin
 from holdfast.record import storage
 from holdfast.segment import formats, library, tiers
 from holdfast.segment.formats import Compressed
-from holdfast.segment.library import NoSegment, SeveralSegments
+from holdfast.segment.library import NoSegment
 from holdfast.segment.tiers import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.text.fence import shown
@@ -152,7 +152,11 @@ def _named(segment_id: str) -> Compressed:
         return exact
     similar = library.find_by_prefix(segment_id) if segment_id else []
     if len(similar) > 1:
-        raise SeveralSegments(f"{len(similar)} topics have an id that begins with {segment_id!r}")
+        raise NoSegment(
+            f"{len(similar)} topics have an id that begins with {segment_id!r}",
+            "give more characters of the id; `holdfast segments` lists them",
+            2,
+        )
     if not similar:
         raise NoSegment(f"no compressed topic has the id {segment_id!r}")
     return similar[0]

@@ -48,20 +48,6 @@ class NoSuchDatabase(StoreError):
     hint = "an address looks like sqlite:////path/to/holdfast.db or postgresql://user@host/name"
 
 
-class TooNew(StoreError):
-    """A newer Holdfast wrote this database, so it is not changed."""
-
-    exit_code = 3
-    hint = "upgrade holdfast, or point it at another database"
-
-
-class TooOld(StoreError):
-    """An older version wrote the database, and it has not been upgraded yet."""
-
-    exit_code = 3
-    hint = "holdfast db migrate"
-
-
 class Corrupt(StoreError):
     """The file is damaged."""
 
@@ -82,25 +68,11 @@ class Denied(NoRoom):
     hint = "is it a file, and may you write to it and to its folder?"
 
 
-class NotEmpty(StoreError):
-    """The database has rows already."""
-
-    exit_code = 3
-    hint = "--yes puts the backup in their place; holdfast db backup keeps them first"
-
-
 class NoBackup(StoreError):
     """The file is not a backup, or not a whole one."""
 
     exit_code = 4
     hint = "name a file made by `holdfast db backup`; the default folder is ~/.holdfast/backups"
-
-
-class NameTaken(StoreError):
-    """A backup never replaces a file."""
-
-    exit_code = 3
-    hint = "give it another name"
 
 
 class Unreachable(StoreError):

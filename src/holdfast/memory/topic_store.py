@@ -32,6 +32,8 @@ from holdfast.text import fence
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
+NOT_OURS = "edit the file yourself, or give your topic another name"
+INDEX_FULL = "retire a topic: Claude Code reads the first 200 lines and 25,000 bytes of MEMORY.md"
 NAME = "MEMORY.md"
 MOST_LINES, MOST_BYTES = 200, 25_000  # as much as the client loads
 MOST_FILES, MOST_COPIES = 2_000, 200
@@ -47,13 +49,6 @@ FENCE = "---"
 _HASH = re.compile(r"^hash: [0-9a-f]+\n", re.MULTILINE)
 
 
-class NotOurTopic(HoldfastError):
-    """Somebody else wrote the topic, or has edited it since."""
-
-    exit_code = 3
-    hint = "edit the file yourself, or give your topic another name"
-
-
 class NoSuchTopic(HoldfastError):
     hint = "`holdfast memory list` shows them all"
 
@@ -61,19 +56,6 @@ class NoSuchTopic(HoldfastError):
 class Ambiguous(HoldfastError):
     exit_code = 2
     hint = "name the file instead"
-
-
-class Unfit(HoldfastError):
-    """The name, type or text is not valid for a topic."""
-
-    exit_code = 2
-
-
-class TopicIndexFull(HoldfastError):
-    """The index of the folder is full."""
-
-    exit_code = 3
-    hint = "retire a topic: Claude Code reads the first 200 lines and 25,000 bytes of MEMORY.md"
 
 
 class NotWritten(HoldfastError):
@@ -327,7 +309,9 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
     with _lock_folder(folder):
         old = find(_in_folder(folder), name)
         if not old.is_ours:
-            raise NotOurTopic(f"{old.file} was not written by Holdfast, or was edited since")
+            raise HoldfastError(
+                f"{old.file} was not written by Holdfast, or was edited since", NOT_OURS, 3
+            )
         before = _copy(folder, old.file, now_ms)
         swap(folder, NAME, lambda data: _unpointed(data, old))
         (folder / old.file).unlink()
@@ -337,13 +321,15 @@ def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
 def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
     name, description = redact(_line(name)), redact(_line(description))
     if kind not in TYPES:
-        raise Unfit(f"{kind!r} is not a type; use one of {', '.join(TYPES)}")
+        raise HoldfastError(f"{kind!r} is not a type; use one of {', '.join(TYPES)}", exit_code=2)
     if not file_name(name) or len(name) > MOST_NAME:
-        raise Unfit(f"a name has 1 to {MOST_NAME} characters, with a letter or a digit")
+        raise HoldfastError(
+            f"a name has 1 to {MOST_NAME} characters, with a letter or a digit", exit_code=2
+        )
     if not description or len(description) > MOST_DESCRIPTION:
-        raise Unfit(f"a description has 1 to {MOST_DESCRIPTION} characters")
+        raise HoldfastError(f"a description has 1 to {MOST_DESCRIPTION} characters", exit_code=2)
     if not body.strip() or len(body) > MOST_BODY:
-        raise Unfit(f"a text has 1 to {MOST_BODY:,} characters")
+        raise HoldfastError(f"a text has 1 to {MOST_BODY:,} characters", exit_code=2)
     return name, description
 
 
@@ -358,7 +344,9 @@ def _file_for(folder: Path, known: Sequence[MemoryTopic], name: str) -> str:
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:
-        raise NotOurTopic(f"{same[0].file} has that name, but is not ours or was edited since")
+        raise HoldfastError(
+            f"{same[0].file} has that name, but is not ours or was edited since", NOT_OURS, 3
+        )
     if ours:
         return ours[0].file
     taken = {NAME.casefold(), *(file.casefold() for file in names_in(str(folder)))}
@@ -379,7 +367,9 @@ def _pointed(data: bytes, new: MemoryTopic, old: MemoryTopic | None) -> bytes:
         return data
     longer = index.put(new.file, pointer(new))
     if len(longer.splitlines()) > MOST_LINES or len(longer) > MOST_BYTES:
-        raise TopicIndexFull(f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes")
+        raise HoldfastError(
+            f"{NAME} has {len(index.lines)} lines and {len(data):,} bytes", INDEX_FULL, 3
+        )
     return longer
 
 

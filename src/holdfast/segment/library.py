@@ -51,13 +51,6 @@ class NoSegment(HoldfastError):
     hint = "`holdfast segments --all --cold` lists the ids"
 
 
-class SeveralSegments(NoSegment):
-    """The start of an id that fits more than one."""
-
-    exit_code = 2
-    hint = "give more characters of the id; `holdfast segments` lists them"
-
-
 class NotASave(HoldfastError):
     """The given words cannot replace the segment: empty, too long, or malformed."""
 

@@ -11,12 +11,17 @@ from holdfast.brief.roles import sections_of
 from holdfast.budget import compartments as five
 from holdfast.budget import ledger
 from holdfast.budget.compartments import tokens_of, units
-from holdfast.budget.ledger import Ledger, NoSuchPin, OwnWordsStay, Pin
+from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
 from holdfast.record import storage
 from holdfast.session import window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
 from holdfast.window.state import State
+
+OWN_WORDS_STAY = (
+    "leave out something else: any item of `holdfast budget --all` that is not "
+    '"your words"; for a larger brief: `holdfast settings set brief_tokens N`'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,9 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
     if found[0].is_pinned:
         raise NoSuchPin(f"{found[0].id} is a pin: holdfast pin --remove {found[0].id}")
     if not found[0].can_be_evicted:
-        raise OwnWordsStay(f"{found[0].id} is what the user typed, and that always stays")
+        raise NoSuchPin(
+            f"{found[0].id} is what the user typed, and that always stays", OWN_WORDS_STAY
+        )
     ledger.evict(found[0].id, session_id=state.session_id)
     return found[0]
 

@@ -16,9 +16,7 @@ from pathlib import Path
 
 from holdfast.files import atomic, lock
 from holdfast.setup.errors import (
-    CannotUndo,
     CannotWrite,
-    ChangedMeanwhile,
     InstallError,
     SettingsReadOnly,
 )
@@ -141,7 +139,11 @@ def _undo(done: list[InstallChange], made: list[Path]) -> None:
             stuck.append(f"{change.path} ({error})")
     remove_empty(made)
     if stuck:
-        raise CannotUndo("a step failed and could not be undone: " + ", ".join(stuck))
+        raise InstallError(
+            "a step failed and could not be undone: " + ", ".join(stuck),
+            "compare these files with the backups in HOLDFAST_HOME/installs",
+            6,
+        )
 
 
 def _make_folders(change: InstallChange) -> list[Path]:
@@ -191,7 +193,10 @@ def _copy_mode(path: Path, draft: Path) -> None:
 
 def _check_unchanged(change: InstallChange) -> None:
     if bytes_of(change.path) != change.before:
-        raise ChangedMeanwhile(f"{change.path} was changed by someone else just now")
+        raise InstallError(
+            f"{change.path} was changed by someone else just now",
+            "nothing was changed; run the command again",
+        )
 
 
 def _wrap_error(error: OSError, path: Path) -> InstallError:

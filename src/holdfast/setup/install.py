@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.setup import changes, receipts, wiring
 from holdfast.setup.changes import InstallChange
-from holdfast.setup.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
+from holdfast.setup.errors import InstallError, SettingsReadOnly
 from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart, ServerPart
 from holdfast.setup.installs import (
     Install,
@@ -203,13 +203,13 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
     project, packages = target.project or Path.cwd(), our_packages(ours)
     for one in find_others(home, project, packages):
         if not one.program.missing:
-            raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
+            raise InstallError(one.words, hint=ANOTHER)
     for other in find_installs(home, project, packages):
         if other.agent is not target.agent:
             continue
         # A plugin may be known only from the file that we would write.
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
-            raise AlreadyInstalledElsewhere(
+            raise InstallError(
                 f"already installed in {other.scope} scope: {other.path}", hint=_way_out(other)
             )
 

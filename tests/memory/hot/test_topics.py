@@ -14,14 +14,13 @@ from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory import topic_store as on_disk
 from holdfast.memory.topic_store import (
     MemoryTopic,
-    NotOurTopic,
     NotWritten,
     TopicIndex,
-    Unfit,
     change,
     forget,
     topics,
 )
+from holdfast.wire.errors import HoldfastError
 
 NOW = 1_800_000_000_000
 THEIRS = "# My notes\n\n- [Style](style.md) — how I write\n* loose words, no pointer\n"
@@ -86,9 +85,9 @@ def test_a_topic_that_was_edited_by_hand_is_no_longer_ours(
     before = {one.name: one.read_bytes() for one in memory.iterdir()}
     [found] = topics(project)
     assert not found.is_ours
-    with pytest.raises(NotOurTopic):
+    with pytest.raises(HoldfastError, match="not ours or was edited"):
         add(project, body="again")
-    with pytest.raises(NotOurTopic):
+    with pytest.raises(HoldfastError, match="edited since"):
         forget(project, "prefer-ruff", NOW)
     assert {one.name: one.read_bytes() for one in memory.iterdir()} == before
 
@@ -100,7 +99,7 @@ def test_a_name_of_theirs_is_refused_and_a_file_of_theirs_is_passed_by(
     (memory / "prefer-ruff.md").write_text("---\nname: something else\n---\nmine\n")
     assert add(project).file == "prefer-ruff-2.md"
     (memory / "taken.md").write_text("---\nname: Mine\n---\nmine\n")
-    with pytest.raises(NotOurTopic, match="taken"):
+    with pytest.raises(HoldfastError, match="taken"):
         add(project, "Mine")
     assert (memory / "taken.md").read_text().endswith("mine\n")
 
@@ -176,8 +175,9 @@ def test_a_secret_never_reaches_the_folder(project: str, memory: Path) -> None:
 )
 def test_what_cannot_be_a_topic_is_refused(project: str, wrong: dict[str, str]) -> None:
     given = {"name": "n", "description": "d", "kind": "user", "body": "b", **wrong}
-    with pytest.raises(Unfit):
+    with pytest.raises(HoldfastError) as refused:
         change(project, **given, now_ms=NOW)
+    assert refused.value.exit_code == 2
 
 
 @pytest.mark.requirement("M1")

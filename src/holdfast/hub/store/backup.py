@@ -17,7 +17,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.errors import Corrupt, NameTaken, NoBackup, NoRoom, NotEmpty
+from holdfast.hub.errors import Corrupt, NoBackup, NoRoom, StoreError
 from holdfast.hub.store import schema
 from holdfast.hub.store.engine import (
     WRITES,
@@ -40,7 +40,7 @@ def keep(engine: sa.Engine, path: Path) -> dict[str, int]:
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         if path.exists():
-            raise NameTaken(f"{path} is there already")
+            raise StoreError(f"{path} is there already", "give it another name", 3)
         schema.ensure(engine, migrate=False)
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _opened(draft) as copy, _writing(copy) as target, snapshot(engine) as source:
@@ -108,7 +108,11 @@ def _restore(source: sa.Connection, target: sa.Connection, replace: bool) -> dic
     tables = metadata.sorted_tables
     held = next((one.name for one in tables if target.execute(sa.select(one).limit(1)).first()), "")
     if held and not replace:
-        raise NotEmpty(f"there are rows in this database already ({held})")
+        raise StoreError(
+            f"there are rows in this database already ({held})",
+            "--yes puts the backup in their place; holdfast db backup keeps them first",
+            3,
+        )
     for table in reversed(tables):
         target.execute(sa.delete(table))
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from holdfast.files import lock
-from holdfast.hub.errors import Corrupt, StoreError, TooNew, TooOld
+from holdfast.hub.errors import Corrupt, StoreError
 from holdfast.hub.store.engine import (
     WRITES,
     default_url,
@@ -52,7 +52,11 @@ def ensure(engine: sa.Engine, *, migrate: bool) -> str:
         return found
     refuse_newer(found)
     if not migrate:
-        raise TooOld(f"the database is at version {found or 'none'}, this Holdfast needs {HEAD}")
+        raise StoreError(
+            f"the database is at version {found or 'none'}, this Holdfast needs {HEAD}",
+            "holdfast db migrate",
+            3,
+        )
     with translate_driver_errors():
         _upgrade_locked(engine)
     return found
@@ -60,7 +64,11 @@ def ensure(engine: sa.Engine, *, migrate: bool) -> str:
 
 def refuse_newer(found: str) -> None:
     if found and found not in KNOWN:
-        raise TooNew(f"the database is at version {found}; this Holdfast knows up to {HEAD}")
+        raise StoreError(
+            f"the database is at version {found}; this Holdfast knows up to {HEAD}",
+            "upgrade holdfast, or point it at another database",
+            3,
+        )
 
 
 def _upgrade_locked(engine: sa.Engine) -> None:

@@ -32,12 +32,6 @@ MOST_PATH_CHARS = 4_096
 _OLDER = (404, 405)  # an older server without this route
 
 
-class NotPosted(NoAnswer):
-    """The server did not accept a message."""
-
-    hint = "nothing was posted; `holdfast status` says how the server is"
-
-
 class CarriedMessage(msgspec.Struct):
     """A message with relative times, because two machines have two clocks."""
 
@@ -105,7 +99,10 @@ def _post_json(server: TeamServer, path: str, body: dict[str, Any]) -> Any:
     if status in (200, 201) and isinstance(answer, dict) and answer.get("success"):
         return answer
     words = str(answer.get("error", "")) if isinstance(answer, dict) else ""
-    raise NotPosted(f"the server answered {status}: {words or 'not as a board does'}")
+    raise NoAnswer(
+        f"the server answered {status}: {words or 'not as a board does'}",
+        "nothing was posted; `holdfast status` says how the server is",
+    )
 
 
 def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
