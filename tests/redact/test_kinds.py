@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.redact import find, redact, redact_answer, redact_named_values, use_patterns
-from holdfast.redact.hidden import visible
+from holdfast.redact.find import visible
 from tests.redact.samples import ALNUM, INNOCENT, SECRETS, STAND_INS, UPPER, drawn
 
 pytestmark = pytest.mark.requirement("X4")

@@ -16,8 +16,15 @@ import msgspec
 from holdfast.record.calls import answers
 from holdfast.record.model import Record
 from holdfast.record.user_input import words_of
-from holdfast.redact.find import BETWEEN, PASSES, find, redact, replace_findings, which_are_clean
-from holdfast.redact.hidden import visible
+from holdfast.redact.find import (
+    BETWEEN,
+    PASSES,
+    find,
+    redact,
+    replace_findings,
+    visible,
+    which_are_clean,
+)
 from holdfast.redact.value import REDACTED, looks_random
 from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
 from holdfast.transcript import Unreadable
