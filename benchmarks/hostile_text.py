@@ -31,7 +31,7 @@ from holdfast.record import (
     user_input,
 )
 from holdfast.record.model import Agent, Place, Record, Turn
-from holdfast.segment import segment
+from holdfast.segment import compress
 from holdfast.text import fence, numbers, sentences
 from holdfast.transcript import user_words
 
@@ -210,7 +210,7 @@ READERS: dict[str, Reader] = {
         lambda record, text: plans.add_task(record, text, text, Place(op=1))
     ),
     "record.turns": _with_record(lambda record, text: turns.prompt(record, [text], Place(op=2))),
-    "segment.segment": segment.name_of,
+    "segment.compress": compress.name_of,
     "text.fence: clean": fence.clean,
     "text.fence: escape": fence.escape,
     "text.fence: unescape": fence.unescape,

@@ -20,8 +20,8 @@ from statistics import mean, quantiles
 
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
-from holdfast.segment import compress, formats, segment
-from holdfast.segment.segment import Segment
+from holdfast.segment import compress, formats
+from holdfast.segment.compress import Segment
 from holdfast.text.fence import flat
 
 Row = tuple[str, str, str]
@@ -51,7 +51,7 @@ def sessions(corpus: Path) -> Iterator[Session]:
 
 def _session(path: Path) -> Session:
     record = read_record(path)
-    return Session(path, record, segment.segments(record, path.stem))
+    return Session(path, record, compress.segments(record, path.stem))
 
 
 @dataclass
@@ -72,8 +72,8 @@ def count(counts: Counts, session: Session) -> None:
         counts.steps.append(one.end_turn - one.start_turn + 1)
         if record.op - one.end_turn >= COLD_AFTER:
             counts.cold.append(record.op - one.last_mention >= COLD_AFTER)
-        counts.done.append(segment.is_done(record, one))
-        counts.names_cut.append(segment.topic(record, one).endswith("…"))
+        counts.done.append(compress.is_done(record, one))
+        counts.names_cut.append(compress.topic(record, one).endswith("…"))
 
 
 def keep(counts: Counts, session: Session) -> None:
@@ -132,9 +132,9 @@ def sample(corpus: Path, size: int, seed: int) -> Iterator[str]:
 
 def _shown(session: Session, one: Segment) -> Iterator[str]:
     record = session.record
-    done = "done" if segment.is_done(record, one) else "not done"
+    done = "done" if compress.is_done(record, one) else "not done"
     yield f"=== {session.path.name}: steps {one.start_turn}-{one.end_turn}, {done}"
-    yield f"topic: {segment.topic(record, one)}"
+    yield f"topic: {compress.topic(record, one)}"
     first, last = record.turns.index(one.turns[0]), record.turns.index(one.turns[-1])
     for at, turn in enumerate(record.turns[max(0, first - 2) : last + 3], max(0, first - 2)):
         names = [name.rpartition("/")[2] for name in [*turn.edited, "|", *turn.read]][:8]

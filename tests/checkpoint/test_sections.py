@@ -10,8 +10,7 @@ import pytest
 from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.checkpoint_file import Document, normalize, render
-from holdfast.checkpoint.room import TOKENS, share_out
-from holdfast.checkpoint.sections import sections_of, snapshot_of
+from holdfast.checkpoint.sections import TOKENS, sections_of, share_out, snapshot_of
 from holdfast.wire.mark import CHARS_PER_TOKEN
 from tests.checkpoint.sessions import Session
 

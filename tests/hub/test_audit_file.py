@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hub.ingest import from_hooks
+from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.records import RecordedAuditLine, RecordedEvent
 from holdfast.window import audit
 
@@ -38,7 +38,7 @@ def _numbers(records: list[RecordedEvent]) -> list[int]:
 def _read_all(position: dict[str, int]) -> tuple[dict[str, int], list[int]]:
     found: list[int] = []
     while True:
-        until, records = from_hooks.read_audit(position)
+        until, records = gather.read_audit(position)
         if until == position:
             return position, found
         position, found = until, found + _numbers(records)

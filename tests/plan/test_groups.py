@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.groups import find_changed_together, find_imports, group_files
+from holdfast.plan.planner import find_changed_together, find_imports, group_files
 from holdfast.plan.project_files import ProjectFiles, read_sources
 
 

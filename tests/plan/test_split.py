@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.plan.estimate import TaskEstimate
 from holdfast.plan.estimate import estimate_of_plan as given_tokens
-from holdfast.plan.groups import group_files
-from holdfast.plan.planner import split_task
+from holdfast.plan.planner import group_files, split_task
 from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskPiece
 from tests.plan.builders import a_task

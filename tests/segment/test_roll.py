@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.record.model import Place, Record, Turn
 from holdfast.segment import library, tiers
-from holdfast.segment.segment import Segment
+from holdfast.segment.compress import Segment
 from holdfast.segment.tiers import Limits, RollReport
 from holdfast.settings import load
 from tests.checkpoint.sessions import Session

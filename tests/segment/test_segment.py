@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.record.model import Record
-from holdfast.segment import segment
-from holdfast.segment.segment import Segment
+from holdfast.segment import compress
+from holdfast.segment.compress import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, cut, works_on
 
@@ -70,7 +70,7 @@ def test_a_segment_is_named_by_what_was_asked(tmp_path: Path) -> None:
     session.user("yes").edits("src/table/reader.py").works(4)
     session = works_on(works_on(session, MAIL), COLOUR)
     record = session.record(tmp_path)
-    names = [segment.topic(record, one) for one in cut(session, tmp_path)]
+    names = [compress.topic(record, one) for one in cut(session, tmp_path)]
     assert names == ["go on", MAIL]
 
 
@@ -88,7 +88,7 @@ def test_a_segment_is_named_by_what_was_asked(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_is_whole_sentences_and_no_command(asked: str, name: str) -> None:
-    assert segment.name_of(asked) == name
+    assert compress.name_of(asked) == name
 
 
 @pytest.mark.requirement("R1", "R2")
@@ -96,7 +96,7 @@ def test_what_was_answered_is_done_though_a_test_failed_before_it(tmp_path: Path
     session = works_on(Session(), TABLE, ends=False)
     session.runs("pytest -q tests/test_sheet.py", "E  KeyError: 'bom'", fails=True)
     session.says("That is how the reader works; the test fails, as you said.")
-    assert segment.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
+    assert compress.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
 
 
 @pytest.mark.requirement("R1", "R2")
@@ -104,6 +104,6 @@ def test_the_task_list_decides_where_there_is_one(tmp_path: Path) -> None:
     session = works_on(Session(), TABLE, ends=False)
     session.calls("TodoWrite", todos=[{"content": "skip the mark", "status": "pending"}])
     works_on(session.says("The reader is nearly done."), MAIL, 12)
-    assert not segment.is_done(*_first(session, tmp_path))
+    assert not compress.is_done(*_first(session, tmp_path))
     session.calls("TodoWrite", todos=[{"content": "skip the mark", "status": "completed"}])
-    assert segment.is_done(*_first(session, tmp_path))
+    assert compress.is_done(*_first(session, tmp_path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.segment.segment import Segment, segments
+from holdfast.segment.compress import Segment, segments
 from tests.checkpoint.sessions import Session
 
 TABLE = "Make the table reader skip a byte order mark, and cover it with a test."

@@ -7,25 +7,16 @@ that need more. What does not fit is counted in a line of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from holdfast.checkpoint import changes
+import msgspec
+
 from holdfast.checkpoint.added import SECTIONS as ADDED_TO
 from holdfast.checkpoint.added import AddedLine
-from holdfast.checkpoint.room import (
-    ENDLESS,
-    MORE,
-    PER_SECTION,
-    ROOM_CHARS,
-    first,
-    last,
-    share_out,
-    size,
-)
-from holdfast.record import open_items
-from holdfast.record.model import Place, Record
+from holdfast.record import commands, git, open_items
+from holdfast.record.model import FileUse, Place, Record, describe_unread
 from holdfast.record.open_items import find_decisions
 from holdfast.record.turns import (
     REFUSED,
@@ -34,12 +25,219 @@ from holdfast.record.turns import (
     describe_stop,
     is_answer,
     question_at_end,
+    turn_at,
     turn_number,
     unsure_texts,
     width,
 )
-from holdfast.text.fence import both_ends, flat, quoted, single_marks
-from holdfast.text.sentences import clip, clip_last
+from holdfast.text.fence import both_ends, code, flat, plain_name, quoted, single_marks
+from holdfast.text.numbers import counted
+from holdfast.text.sentences import clip, clip_last, sentences
+from holdfast.wire.mark import CHARS_PER_TOKEN
+
+SUBJECT_CHARS = 200
+COMMAND_CHARS = 400  # whole, but for scripts
+REASON_CHARS = 160
+EDITED_SHARE = 0.8  # of the room: for files with words
+MOST_LINES = 4  # of what a failed command printed
+MOST_OLDER, MOST_RUNS = 3, 5
+MINUTE_CHARS = len("2026-11-19T08:15")
+SECOND_CHARS = len("2026-11-19T08:15:30")
+
+
+def describe_place(record: Record, place: Place) -> str:
+    minute = f", {clip(place.at, MINUTE_CHARS).replace('T', ' ')}" if place.at else ""
+    return f"turn {turn_number(record, place)}{minute}"
+
+
+def edited(record: Record) -> list[tuple[str, FileUse]]:
+    known = sorted(record.files.items(), key=lambda pair: pair[1].edited.op)
+    return [pair for pair in known if pair[1].is_changed or pair[1].gone]
+
+
+class Change(msgspec.Struct, frozen=True):
+    op: int
+    text: str
+    paths: list[str]
+    before_paths: str = ""  # of a commit: what stands between it and its files
+
+    @property
+    def whole(self) -> str:
+        shown = f"{self.before_paths}{', '.join(self.paths)}"
+        return self.text + shown if self.before_paths and self.paths else self.text
+
+
+def changed(record: Record, room: int) -> list[str]:
+    """Return every edited file, the newest edit first: in a commit with its subject, else with what
+    was done to it. Without room, commits stand without their files, and what is left out by
+    folder."""
+    changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.before_paths))
+    whole = [one.whole for one in changes]
+    if size(whole) <= room:
+        return whole
+    shown: list[str] = []
+    left: list[str] = []
+    for one in changes:
+        forms = [] if left else [one.whole]
+        forms += [one.text] * bool(one.before_paths)
+        fitting = (form for form in forms if size([*shown, form]) <= room * EDITED_SHARE)
+        form = next(fitting, "")
+        shown += [form] * bool(form)
+        left += [] if form == one.whole else one.paths
+    return shown + _by_folder(left, room - size(shown))
+
+
+def _find_changes(record: Record) -> Iterator[Change]:
+    """Yield each commit: with the files that git named, or, if it was not asked, with those that
+    were last edited before it. Then each file that was edited since."""
+    logged = record.git_log.commits if record.git_log else []
+    places = {_key(one.id, one.subject): one.place for one in record.commits}
+    held: dict[str, list[str]] = {commit: [] for commit in places}
+    for path, used in reversed(edited(record)):
+        at, op = used.edited.at[:SECOND_CHARS], used.edited.op
+        by_log = (_key(one.id, one.subject) for one in logged if path in one.files and at <= one.at)
+        later = (
+            commit
+            for commit, place in places.items()
+            if not record.git_log and place.op >= op and path[0] not in "/~"
+        )
+        if commit := next(by_log, "") or next(later, ""):
+            held.setdefault(commit, []).append(path)
+        else:
+            yield Change(op, _describe_edit(record, path, used), [path])
+    for commit, paths in held.items():
+        place = places.get(commit)
+        if place:
+            when = f" (turn {turn_number(record, place)})"
+            yield Change(place.op, commit + when, paths, ", edited before it: ")
+        else:
+            yield Change(record.op, commit, paths, ": ")
+
+
+def _by_folder(paths: list[str], room: int) -> list[str]:
+    if not paths:
+        return []
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        folders.setdefault(folder or ".", []).append(name)
+    begins = f"{counted(len(paths), 'more file')} ({MORE}): "
+    named = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
+    return [begins + flat(named, max(SUBJECT_CHARS, room - len(begins) - PER_ITEM))]
+
+
+def _key(name: str, subject: str) -> str:
+    return f"commit {plain_name(name)}".strip() + f" {quoted(flat(subject, SUBJECT_CHARS))}"
+
+
+def _describe_edit(record: Record, path: str, used: FileUse) -> str:
+    words = _find_words(record, path, used)
+    told = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
+    by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
+    when = [
+        "" if used.edits else by,
+        f"turn {turn_number(record, used.edited)}",
+        f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
+    ]
+    begins = f"{path} ({', '.join(filter(None, when))})"
+    return f"{begins}{': ' * bool(told)}{', '.join(told)}"
+
+
+def _find_words(record: Record, path: str, used: FileUse) -> str:
+    """Return the sentence of the answer that names the file, else the words at the edit."""
+    turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
+    is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
+    said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
+    named = (one for one in said if name in one and len(one) > 2 * len(name) and one[-1] != ":")
+    return flat(next(named, used.said), REASON_CHARS)
+
+
+def issues(record: Record) -> Iterator[str]:
+    """Yield what could not be read, and the commands that failed and have not succeeded since:
+    those of the last turn with their output, earlier ones on one line."""
+    if record.lost:
+        yield f"{record.lost} entries of the transcript could not be read, and are missing here"
+    if record.unread:
+        yield describe_unread(record)
+    if record.starts_midway:
+        yield "the transcript begins midway: earlier words are in another file"
+    failed = [
+        (run, commands.describe(record, line, run, MOST_LINES))
+        for line, run in commands.failing(record)
+    ]
+    older = [text for run, text in failed if run.place.op <= began(record)]
+    yield from (text for _, text in failed[: len(failed) - len(older) + MOST_OLDER])
+    if older[MOST_OLDER:]:
+        yield f"({len(older) - MOST_OLDER} more failed in earlier turns: {MORE})"
+
+
+def last_runs(record: Record) -> Iterator[str]:
+    """Yield the newest run of each check: as typed, when, edits since, the end of its output."""
+    for line, one, _ in commands.newest_checks(record)[:MOST_RUNS]:
+        edits = commands.describe_edits(record, one) or "no edit since"
+        end = commands.end_of_output(one, SUBJECT_CHARS)
+        how = "" if one.ok else "failed, "
+        when = f"{how}{describe_place(record, one.place)}, {edits}"
+        yield f"{code(line, COMMAND_CHARS)} ({when})" + f": {quoted(end)}" * bool(end)
+
+
+def git_state(record: Record) -> Iterator[str]:
+    """Yield the branch, and what git printed last. The commits stand under what changed."""
+    if branch := git.describe_branch(record):
+        yield branch
+    made = {commit.place for commit in record.commits}
+    for answer in git.answers(record):
+        if answer.place not in made:
+            yield git.describe_answer(
+                answer, f"in {describe_place(record, answer.place)}", is_short=True
+            )
+
+
+TOKENS = 2500  # of the whole file
+HEAD_CHARS = 900  # front matter, and characters that are written longer in the file
+ROOM_CHARS = int(TOKENS * CHARS_PER_TOKEN) - HEAD_CHARS
+ENDLESS = 1 << 30
+PER_ITEM, PER_SECTION = 3, 6  # what an item and a heading cost beside their words
+LEAST_PART = 200  # of an item that is cut
+MORE = "see `holdfast search`, or the tool `recall`"
+
+
+def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) -> dict[str, int]:
+    """Divide the room. No part gets more than it needs; what is left goes to the others."""
+    given: dict[str, int] = {}
+    while waiting := [name for name in needs if name not in given]:
+        left, of = room - sum(given.values()), sum(shares[name] for name in waiting)
+        rooms = {name: int(left * shares[name] / of) for name in waiting}
+        content = {name: needs[name] for name in waiting if needs[name] <= rooms[name]}
+        given |= content or rooms
+    return given
+
+
+def size(items: Iterable[str]) -> int:
+    return sum(len(item) + PER_ITEM + 2 * item.count("\n") for item in items)
+
+
+def first(items: list[str], room: int) -> list[str]:
+    """Return the items that fit, the beginning of the next one, and a count of the others."""
+    if size(items) <= room:
+        return items
+    kept: list[str] = []
+    room = max(0, room - size([_rest(len(items))]))
+    while size([*kept, items[len(kept)]]) <= room:
+        kept.append(items[len(kept)])
+    left = room - size(kept) - PER_ITEM
+    if left > LEAST_PART:
+        kept.append(f"{clip(items[len(kept)], left - 2 * items[len(kept)].count(chr(10)))} …")
+    return [*kept, _rest(len(items) - len(kept))] if len(kept) < len(items) else kept
+
+
+def last(items: list[str], room: int) -> list[str]:
+    return first(items[::-1], room)[::-1]
+
+
+def _rest(count: int) -> str:
+    return f"({count} more: {MORE})"
+
 
 ADDED_SHARE = 0.2  # for all lines that the model added
 # What the words of a turn get, and the same for its answer: the most that fits for all turns. If
@@ -67,13 +265,13 @@ def sections_of(
     """Return what is known under its headings; empty ones are removed later."""
     builders: dict[str, tuple[float, Callable[[int], list[str]]]] = {
         IN_PROGRESS: (0.14, lambda room: first([*_in_progress(record)], room)),
-        "What Changed": (0.22, lambda room: changes.changed(record, room)),
+        "What Changed": (0.22, lambda room: changed(record, room)),
         "Why Changed": (0.4, lambda room: _turns(record, room)),
-        "Active Issues": (0.12, lambda room: first([*changes.issues(record)], room)),
+        "Active Issues": (0.12, lambda room: first([*issues(record)], room)),
         "Key Decisions": (0.1, lambda room: last([*decisions(record)], room)),
         "Next Steps": (0.22, lambda room: first(next_steps(record, room), room)),
-        "Commands": (0.1, lambda room: first([*changes.last_runs(record)], room)),
-        GIT: (0.08, lambda room: first([*changes.git_state(record)], room)),
+        "Commands": (0.1, lambda room: first([*last_runs(record)], room)),
+        GIT: (0.08, lambda room: first([*git_state(record)], room)),
         UNSURE: (0.03, lambda room: last([text.text for text in unsure_texts(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
@@ -101,7 +299,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "context_summary": current_request(record),
         "progress": [*_in_progress(record)],
         "active_tasks": [{"description": task.text, "status": task.status} for task in tasks],
-        "modified_files": [path for path, _ in changes.edited(record)][-MOST_CHANGED:],
+        "modified_files": [path for path, _ in edited(record)][-MOST_CHANGED:],
         "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
         "next_steps": [*by_model["next"], *next_steps(record)[:MOST_ITEMS]],
         "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
@@ -174,7 +372,7 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     for at in unanswered:
         turn = record.turns[at]
         how = why if at == unanswered[-1] else "no answer of its own"
-        when = changes.describe_place(record, turn.place)
+        when = describe_place(record, turn.place)
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
         asked.append(f"{when}, {how}: {_words(record, at, most)}")
     asked += [
@@ -189,7 +387,7 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     others += _tasks_and_plan(record)
     if record.turns and open_items.is_over(record, record.turns[-1]):
         turn = record.turns[-1]
-        when = changes.describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
+        when = describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
         begins = f"the model's last message, {when}: "
         left = room - size([*asked, begins, *others])
         asked.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))

@@ -18,10 +18,10 @@ import msgspec
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
 from holdfast.redact import redact
-from holdfast.segment import compress, formats, library, segment
+from holdfast.segment import compress, formats, library
+from holdfast.segment.compress import Segment
 from holdfast.segment.formats import Compressed, Done, Pending, Queue
 from holdfast.segment.library import COLD, WARM
-from holdfast.segment.segment import Segment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import counted
@@ -59,7 +59,7 @@ def cold_segments(record: Record, segments: Sequence[Segment], limits: Limits) -
         for one in segments
         if one.message_count >= limits.cold_messages
         and record.op - one.last_mention >= limits.cold_turns
-        and segment.is_done(record, one)
+        and compress.is_done(record, one)
     ]
 
 
@@ -124,7 +124,7 @@ def roll(
             report.why_not = "another process compresses this session"
             return report
         report.turn = record.op
-        segments = segment.segments(record, session_id)
+        segments = compress.segments(record, session_id)
         limits = Limits.of(settings_load.load(project))
         known = _Roll(session_id, transcript, project, record, now_ms, report, segments, limits)
         known.look(used_ratio, force=force)
@@ -190,7 +190,7 @@ class _Roll:
 
     def _pending(self, one: Segment) -> Pending:
         pending = msgspec.convert(one, Pending, from_attributes=True)
-        pending.topic = redact(segment.topic(self.record, one))
+        pending.topic = redact(compress.topic(self.record, one))
         pending.turns_since_mention = self.record.op - one.last_mention
         pending.queued_at_turn, pending.timestamp = self.record.op, formats.stamp(self.now_ms)
         return pending

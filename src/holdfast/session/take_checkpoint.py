@@ -15,8 +15,7 @@ from typing import Any
 
 from holdfast.checkpoint import added, checkpoint_file
 from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, Document
-from holdfast.checkpoint.room import ROOM_CHARS, first, size
-from holdfast.checkpoint.sections import sections_of, snapshot_of
+from holdfast.checkpoint.sections import ROOM_CHARS, first, sections_of, size, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.hub import row_times
 from holdfast.hub.projection_file import is_fresh, objects_in, read_projection
