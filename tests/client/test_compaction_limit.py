@@ -23,13 +23,11 @@ def _edge(model: str, environ: dict[str, str] | None = None, *words: str, **know
     [
         ("claude-sonnet-4-6", 167_000),
         ("claude-opus-5-5", 967_000),
-        ("claude-haiku-5-5-20261001", 967_000),
         ("opus", 967_000),
         ("claude-sonnet-4-5-20250929", 200_000),
         ("claude-sonnet-4-6[1m]", 1_000_000),
         ("us.anthropic.claude-sonnet-4-6", 167_000),
         ("some-model-of-tomorrow", 967_000),
-        ("", 967_000),
     ],
 )
 def test_each_model_s_edge_without_switches(model: str, tokens: int) -> None:
@@ -43,8 +41,6 @@ def test_each_model_s_edge_without_switches(model: str, tokens: int) -> None:
         ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000"}, 167_000),
         ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "50000"}, 67_000),
         ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 90_000),
-        ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "99"}, 167_000),
-        ("claude-haiku-4-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 200_000),
         ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 179_000),
         ("claude-opus-5-5", {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}, 167_000),
         ("claude-sonnet-4-6", {"DISABLE_AUTO_COMPACT": "1"}, 177_000),
@@ -82,7 +78,6 @@ def test_the_client_s_command_line_is_honoured() -> None:
         ("settings.json", {"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}, 90_000),
         ("settings.json", {"model": "claude-sonnet-4-6[1m]"}, 1_000_000),
         ("settings.json", {"autoCompactWindow": "no number", "env": 3}, 167_000),
-        ("settings.json", {"autoCompactWindow": 2_000_000}, 167_000),
     ],
 )
 def test_settings_files_are_read(
@@ -104,8 +99,6 @@ MODEL_200K = {"modelSettings": {OPUS: {"autoCompactWindow": 200_000}}}
     [
         (MODEL_200K, {}, 167_000),
         ({"modelSettings": {"opus": {"autoCompactWindow": 200_000}}}, {}, 167_000),
-        ({"modelSettings": {OPUS + "-20261001": {"autoCompactWindow": 200_000}}}, {}, 167_000),
-        ({"modelSettings": {"claude-sonnet-5-5": {"autoCompactWindow": 200_000}}}, {}, 967_000),
         (MODEL_200K, {"autoCompactWindow": 150_000}, 117_000),
         ({"autoCompactWindow": 150_000}, MODEL_200K, 167_000),
         (
@@ -206,11 +199,9 @@ def test_compactions_seen_win_over_the_table_unless_they_overshot_it() -> None:
     ("seen", "limit"),
     [
         ((120_400,), None),
-        ((120_400, 90_000), None),
         ((60_000, 120_400, 121_000), 120_400),
         ((120_400, 121_000, 167_100, 168_000, 169_000), None),
         ((164_500, 165_000), None),
-        ((9_000, 9_100), None),
     ],
 )
 def test_two_agreeing_compactions_and_a_majority_contradict_the_table(

@@ -57,11 +57,9 @@ def test_fields_may_be_bullets_and_a_list_goes_on_after_a_comma() -> None:
     [
         ("- [ ] T013 Sail", "T013", "Sail", False),
         ("- [ ] T013 [P] [US1] Sail in src/a.py", "T013", "[US1] Sail in src/a.py", True),
-        ("3. [ ] Sail", "3", "Sail", False),
         ("+ [ ] 1.2 Sail", "1.2", "Sail", False),
         ("- [ ] API-4: Sail", "API-4", "Sail", False),
         ("- [ ] P3 [P] Sail", "p3-sail", "P3 Sail", True),
-        ("- [ ] OAuth2 login", "oauth2-login", "OAuth2 login", False),
         ("- [ ] 3 more sails", "3-more-sails", "3 more sails", False),
     ],
 )
@@ -194,7 +192,6 @@ def test_a_first_word_of_two_titles_names_neither() -> None:
         ("- [ ] T1 a\n  depends: T2\n- [ ] T2 b\n  depends: T1\n", r"T1 → T2 → T1 \(T2 in line 3"),
         ("- [ ] T1 a\n- [ ] T1 b\n", "^plan: 2 two tasks have the id 'T1'; the first is in line 1"),
         ("- [ ] a\n\n- [ ] b\n  size: large\n", "^plan: 3 size must be a number of tokens"),
-        ("- [ ] a\n  files:\n", "files is empty"),
         ("- [ ] a\n  - [ ] b\n    depends: a\n", "^plan: 2 a subtask has no `depends`"),
         (
             "- [ ] T1 a\n  phase: 1\n  depends: T2\n- [ ] T2 b\n  phase: 2\n",
@@ -227,7 +224,6 @@ Words.
     [
         (DESIGN, "only 1 of its 3 sections holds a task"),
         ("# Lessons\n\n1. Test first\n2. Ask\n", "no task in it"),
-        ("- one\n- two\n", "no task in it"),
         ("Some words.\n\n## A\n- [ ] a\n## B\nb\n## C\nc\n", "only 1 of its 3"),
     ],
 )
