@@ -112,6 +112,4 @@ REQUIREMENTS: dict[str, str] = {
 }
 
 # One place for what is still to come, by the work that brings it.
-LATER: dict[str, tuple[str, ...]] = {
-    "watch": ("U5",),
-}
+LATER: dict[str, tuple[str, ...]] = {"watch": ("U5",)}

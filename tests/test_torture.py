@@ -20,13 +20,7 @@ from torture.injection import Point
 from torture.listener import EventListener
 from torture.place import Place, fingerprint, full_disk
 from torture.plans import Plans
-from torture.processes import (
-    ALONE,
-    KILLED,
-    Ended,
-    Runner,
-    Start,
-)
+from torture.processes import ALONE, KILLED, Ended, Runner, Start
 from torture.server import Answered, Server
 
 from holdfast.checkpoint.write import keep

@@ -12,12 +12,7 @@ from click.testing import CliRunner
 
 from holdfast.budget import ledger
 from holdfast.budget.compartments import NAMES, SAFETY
-from holdfast.budget.ledger import (
-    InvalidPin,
-    InvalidShare,
-    NoSuchPin,
-    TooManyPins,
-)
+from holdfast.budget.ledger import InvalidPin, InvalidShare, NoSuchPin, TooManyPins
 from holdfast.cli.budget import pin as command
 from holdfast.files.small_files import NewerFile, NotStored
 from holdfast.wire import places
@@ -35,7 +30,7 @@ def test_a_pin_holds_in_its_scope_until_it_is_unpinned() -> None:
     pin("for all", scope="user")
     ledger.pin("for now", now_ms=NOW, scope="session", session_id="s1", by="user")
     assert [one.text for one in ledger.read("/p", "s1").pins] == [
-        *("for all", "Never touch data/raw.", "for now"),
+        *("for all", "Never touch data/raw.", "for now")
     ]
     assert [one.text for one in ledger.read("/other", "s2").pins] == ["for all"]
     assert ledger.unpin(here.id[:5], project="/p").text == here.text

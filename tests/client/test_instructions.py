@@ -75,7 +75,7 @@ def test_an_import_is_a_word_that_begins_with_an_at_sign_outside_of_code() -> No
         "<!-- @comment.md\n@too.md --> (@paren.md)\n    @e.md\n@f\\ g.md\n@h.md#part\n@i.md, and\n"
     )
     assert instructions.find_imports(text) == [
-        *("a.md", "b.md", "d.md", "e.md", "f g.md", "h.md", "i.md,"),
+        *("a.md", "b.md", "d.md", "e.md", "f g.md", "h.md", "i.md,")
     ]
 
 

@@ -39,12 +39,7 @@ def run(
     if not started and threading.current_thread() is threading.main_thread():
         return forked.run(data, arguments, kept)
     return subprocess.run(
-        [*COMMAND, *arguments],
-        input=data,
-        capture_output=True,
-        timeout=60,
-        check=False,
-        env=kept,
+        [*COMMAND, *arguments], input=data, capture_output=True, timeout=60, check=False, env=kept
     )
 
 

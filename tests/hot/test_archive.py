@@ -113,8 +113,7 @@ def test_secrets_are_neither_kept_nor_shown() -> None:
 
 @pytest.mark.requirement("R7", "X1")
 @pytest.mark.parametrize(
-    "data",
-    [b"", b"\xff" * 9_000, b'"tool_response"' * 900, b'{"tool_response":' + b"[" * 90_000],
+    "data", [b"", b"\xff" * 9_000, b'"tool_response"' * 900, b'{"tool_response":' + b"[" * 90_000]
 )
 @pytest.mark.parametrize("arguments", [("archive",), ("archive", "many"), ("archive", "5000")])
 def test_odd_input_breaks_nothing(data: bytes, arguments: tuple[str, ...]) -> None:

@@ -135,7 +135,7 @@ def test_an_answer_written_a_moment_late_is_waited_for(tmp_path: Path) -> None:
 
 # msgspec itself brings decimal, uuid and the like: 8 ms, which nobody sees beside a summary.
 HEAVY = {"click", "rich", "yaml", "sqlite3", "asyncio", "logging", "statistics", "argparse"} | {
-    *("dataclasses", "gzip", "pathlib"),
+    *("dataclasses", "gzip", "pathlib")
 }
 
 

@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.plan.estimate import (
-    Estimator,
-    Past,
-    PastTask,
-    TaskEstimate,
-    apply_formula,
-    find_kind,
-)
+from holdfast.plan.estimate import Estimator, Past, PastTask, TaskEstimate, apply_formula, find_kind
 from holdfast.plan.task import PlanTask
 from tests.plan.builders import a_task
 

@@ -117,8 +117,7 @@ def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path) -> None:
 @pytest.mark.requirement("P2")
 def test_imports_tie_closer_than_folders(tmp_path: Path) -> None:
     files = _write(
-        tmp_path,
-        **{"a/one.py": "import b.two", "a/other.py": "", "b/two.py": "", "b/else.py": ""},
+        tmp_path, **{"a/one.py": "import b.two", "a/other.py": "", "b/two.py": "", "b/else.py": ""}
     )
     found = group_files(tmp_path, files, 2)
     assert ("a/one.py", "b/two.py") in found.groups

@@ -63,14 +63,7 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     assert not estimate.learn(Path("/p"), tmp_path).tasks
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"{",
-        b'{"version": 4, "transcripts": []}',
-        b"[" * 50_000,
-    ],
-)
+@pytest.mark.parametrize("data", [b"{", b'{"version": 4, "transcripts": []}', b"[" * 50_000])
 def test_a_broken_file_is_made_anew(tmp_path: Path, data: bytes) -> None:
     _session(tmp_path, "a", "/p")
     _file().parent.mkdir(parents=True)

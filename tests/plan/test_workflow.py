@@ -115,8 +115,7 @@ def test_marked_tasks_run_side_by_side_only_where_the_user_asks() -> None:
 
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize(
-    "other",
-    [{"files": ("x.py",)}, {"depends": ("a",)}, {"section": "Part 2"}, {"parallel": False}],
+    "other", [{"files": ("x.py",)}, {"depends": ("a",)}, {"section": "Part 2"}, {"parallel": False}]
 )
 def test_marked_tasks_that_share_a_file_or_wait_are_not_in_one_batch(
     other: dict[str, object],

@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.trial.namespace import (
-    NamespaceImpossible,
-    confine,
-    unshare_command,
-)
+from tests.trial.namespace import NamespaceImpossible, confine, unshare_command
 from tests.trial.script import Acts
 from tests.trial.scripted_api import ScriptedApi
 

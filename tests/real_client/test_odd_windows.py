@@ -10,14 +10,7 @@ import pytest
 from holdfast.wire import spool
 from tests.trial.cycle import compactions, hook_faults, our_texts, rounds
 from tests.trial.run import run_trial
-from tests.trial.script import (
-    Acts,
-    ScriptedAnswer,
-    ScriptedError,
-    ScriptedToolCall,
-    Step,
-    usage_of,
-)
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedError, ScriptedToolCall, Step, usage_of
 
 from .stage import LOUD, Stage, hook_settings, perform
 

@@ -12,14 +12,7 @@ import pytest
 
 from holdfast.plan import estimate
 from tests.trial.cycle import SUMMARY
-from tests.trial.script import (
-    ReceivedRequest,
-    ScriptedAnswer,
-    ScriptedError,
-    Step,
-    bash,
-    usage_of,
-)
+from tests.trial.script import ReceivedRequest, ScriptedAnswer, ScriptedError, Step, bash, usage_of
 
 from .briefs import briefs
 from .running import Ran, run_plan, text_of, told_of

@@ -19,10 +19,7 @@ CYCLES = 10
 # Three windows that refill within three rounds end the turn ("Autocompact is thrashing").
 USAGE = (30_000, 70_000, 110_000, 150_000, 169_000)
 REQUEST = "Please teach the parser to read gauge files with two headings."
-RULES = (
-    "Always run `make check` before you commit.",
-    "Never touch anything below data/raw.",
-)
+RULES = ("Always run `make check` before you commit.", "Never touch anything below data/raw.")
 PROMPT = "\n".join((REQUEST, *RULES))
 
 

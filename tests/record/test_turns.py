@@ -9,14 +9,7 @@ import pytest
 
 from holdfast.record import commands
 from holdfast.record.reader import RecordReader
-from holdfast.record.turns import (
-    CUT,
-    FIRST_TURNS,
-    KEPT_CHARS,
-    MOST_EDITED,
-    MOST_TURNS,
-    turn_number,
-)
+from holdfast.record.turns import CUT, FIRST_TURNS, KEPT_CHARS, MOST_EDITED, MOST_TURNS, turn_number
 from tests.checkpoint.sessions import UNMARKING, Session
 from tests.transcript import builders as b
 

@@ -39,10 +39,7 @@ def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Th
     documents = [verify(path).document for path in paths]
     assert all(verify(path).ok for path in paths)
     assert [one and one.trigger for one in documents] == ["batch"] * 2
-    assert documents[0] and list(documents[0].sections["Plan"]) == [
-        "done: cart",
-        "left: price",
-    ]
+    assert documents[0] and list(documents[0].sections["Plan"]) == ["done: cart", "left: price"]
     ids = [one["session_id"] for one in found["sessions"]]
     assert all(places.is_closed(places.window(one)) for one in ids), "its client has no hooks"
 
@@ -170,13 +167,7 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
 
 @pytest.mark.requirement("P5", "X7")
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("--json-schema", "{}"),
-        ("--session-id=x",),
-        ("--resume",),
-        ("-c",),
-    ],
+    "words", [("--json-schema", "{}"), ("--session-id=x",), ("--resume",), ("-c",)]
 )
 def test_words_that_contradict_ours_are_refused_before_anything_starts(
     theatre: Theatre, words: tuple[str, ...]

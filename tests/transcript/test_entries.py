@@ -4,14 +4,7 @@ from pathlib import Path
 
 from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Prompt
-from tests.transcript.builders import (
-    answer,
-    boundary,
-    entries_of,
-    prompt,
-    text,
-    tool_use,
-)
+from tests.transcript.builders import answer, boundary, entries_of, prompt, text, tool_use
 
 
 def test_an_answer_carries_its_usage_and_where_it_came_from(tmp_path: Path) -> None:

@@ -9,15 +9,7 @@ from holdfast.transcript import parse
 from holdfast.transcript.blocks import Text
 from holdfast.transcript.entries import Answer, Entry, Prompt
 from holdfast.transcript.parse import LineTally
-from tests.transcript.builders import (
-    Line,
-    answer,
-    encoded,
-    entries_of,
-    prompt,
-    result,
-    text,
-)
+from tests.transcript.builders import Line, answer, encoded, entries_of, prompt, result, text
 
 pytestmark = pytest.mark.requirement("X7")
 

@@ -65,13 +65,7 @@ def test_what_a_hook_said_is_not_the_users_without_a_mark(text: str) -> None:
 
 @pytest.mark.requirement("B11", "X7")
 @pytest.mark.parametrize(
-    ("version", "marks"),
-    [
-        ("2.1.325", True),
-        ("2.1.183+5", True),
-        ("2.1.62", False),
-        ("", False),
-    ],
+    ("version", "marks"), [("2.1.325", True), ("2.1.183+5", True), ("2.1.62", False), ("", False)]
 )
 def test_the_version_tells_whether_a_client_marks_what_is_typed(version: str, marks: bool) -> None:
     assert marks_all(version) is marks

@@ -17,14 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from tests.trial.script import (
-    Kind,
-    ReceivedRequest,
-    Script,
-    ScriptedAnswer,
-    ScriptedError,
-    Step,
-)
+from tests.trial.script import Kind, ReceivedRequest, Script, ScriptedAnswer, ScriptedError, Step
 
 # From Claude Code's own prompt for the summary, the same in 2.1.197 and 2.1.325.
 _SUMMARY_PROMPT = "Your task is to create a detailed summary of the conversation"
@@ -192,10 +185,7 @@ def as_events(answer: ScriptedAnswer, *, number: int, model: str) -> bytes:
 
 def as_error(refusal: ScriptedError) -> dict[str, Any]:
     """An error in the API's own form."""
-    return {
-        "type": "error",
-        "error": {"type": refusal.error_type, "message": refusal.message},
-    }
+    return {"type": "error", "error": {"type": refusal.error_type, "message": refusal.message}}
 
 
 def _blocks(answer: ScriptedAnswer, number: int) -> list[dict[str, Any]]:

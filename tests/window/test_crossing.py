@@ -55,10 +55,7 @@ def test_an_alert_fires_again_only_after_the_window_was_freed(settings: Settings
 
 @pytest.mark.requirement("G2")
 def test_an_advisory_asks_for_a_checkpoint_unless_one_is_fresh(settings: Settings) -> None:
-    fresh, stale = (
-        State(checkpoint_ms=NOW - 119_000),
-        State(checkpoint_ms=NOW - 120_000),
-    )
+    fresh, stale = (State(checkpoint_ms=NOW - 119_000), State(checkpoint_ms=NOW - 120_000))
     assert _cross(fresh, 0.86, settings).checkpoint == ""
     assert _cross(stale, 0.86, settings).checkpoint == "guard"
 

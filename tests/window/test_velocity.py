@@ -44,10 +44,7 @@ def test_a_lunch_break_does_not_stretch_the_minutes() -> None:
 
 
 @pytest.mark.requirement("W7")
-@given(
-    st.lists(st.integers(-2_000, 30_000), min_size=3, max_size=60),
-    st.integers(0, 200_000),
-)
+@given(st.lists(st.integers(-2_000, 30_000), min_size=3, max_size=60), st.integers(0, 200_000))
 def test_the_steps_left_follow_from_the_basis_and_lie_in_the_range(
     steps: list[int], room: int
 ) -> None:

@@ -123,11 +123,7 @@ class Filled(NamedTuple):
 
 
 def fill_vectors(
-    index: Index,
-    embedder: Embedder,
-    *,
-    seconds: float = 0.0,
-    report: Report = report_nothing,
+    index: Index, embedder: Embedder, *, seconds: float = 0.0, report: Report = report_nothing
 ) -> Filled:
     """Make vectors until none is missing or time is up; those of an entry are saved at once."""
     from holdfast.memory import vector

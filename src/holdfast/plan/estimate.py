@@ -221,10 +221,7 @@ class PastIndex(msgspec.Struct, frozen=True):
 
 
 def learn(
-    project: Path,
-    projects: Path,
-    most_new_bytes: int = MOST_NEW_BYTES,
-    progress: Progress = silent,
+    project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES, progress: Progress = silent
 ) -> Past:
     """Past requests of this machine, marked if of this project; `projects` holds transcripts."""
     stored = _load()

@@ -74,12 +74,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         "zone_orange", PROJECT, 0.75, "share from which the zone is orange and the model is told"
     ),
     Setting("zone_red", PROJECT, 0.90, "share of the limit from which the zone is red"),
-    Setting(
-        "warning_left",
-        USER,
-        0.30,
-        "the warning comes with this share left, until it adapts",
-    ),
+    Setting("warning_left", USER, 0.30, "the warning comes with this share left, until it adapts"),
     Setting(
         "warning_left_least", USER, 0.16, "the warning adapts down to this share left, not below"
     ),
@@ -89,11 +84,7 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting("critical_left", USER, 0.03, "critical comes when this share of the limit is left"),
     Setting("fast_climb", USER, 0.05, "above this growth per step, alerts come one level early"),
     _count(
-        "check_interval",
-        PROJECT,
-        5,
-        10_000,
-        "calls between checkpoints above capacity_threshold",
+        "check_interval", PROJECT, 5, 10_000, "calls between checkpoints above capacity_threshold"
     ),
     _count(
         "cooldown_seconds",

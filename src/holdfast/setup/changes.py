@@ -15,11 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.files import atomic, lock
-from holdfast.setup.errors import (
-    CannotWrite,
-    InstallError,
-    SettingsReadOnly,
-)
+from holdfast.setup.errors import CannotWrite, InstallError, SettingsReadOnly
 from holdfast.wire import places
 
 WAIT_SECONDS = 10.0

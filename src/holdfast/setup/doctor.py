@@ -26,12 +26,7 @@ from holdfast.setup.receipts import our_packages
 from holdfast.setup.rehearsal import FiredHook, RehearsalStep, fire_status_line, missing, rehearse
 from holdfast.setup.settings_text import settings_in, status_command_in
 from holdfast.setup.targets import SCOPES, settings_file
-from holdfast.setup.wiring import (
-    SECOND_EVENT,
-    is_ours,
-    is_written_by_us,
-    prints_second_half,
-)
+from holdfast.setup.wiring import SECOND_EVENT, is_ours, is_written_by_us, prints_second_half
 from holdfast.text.numbers import listed
 from holdfast.transcript import lookup
 from holdfast.window import observed_limits

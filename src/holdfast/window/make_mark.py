@@ -28,11 +28,7 @@ OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
 
 
 def mark_for(
-    state: State,
-    verdict: Verdict,
-    lines: Sequence[SpoolLine],
-    spool_bytes: int,
-    settings: Settings,
+    state: State, verdict: Verdict, lines: Sequence[SpoolLine], spool_bytes: int, settings: Settings
 ) -> Mark:
     """The mark that wakes at the next threshold, fast step, fall, monitored call, look for cold
     segments, or after half an hour."""

@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory import topic_store as on_disk
-from holdfast.memory.topic_store import (
-    MemoryTopic,
-    NotWritten,
-    TopicIndex,
-    change,
-    forget,
-    topics,
-)
+from holdfast.memory.topic_store import MemoryTopic, NotWritten, TopicIndex, change, forget, topics
 from holdfast.wire.errors import HoldfastError
 
 NOW = 1_800_000_000_000
