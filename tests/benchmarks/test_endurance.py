@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.endurance.facts import Fact, pools
-from benchmarks.endurance.failures import command_of, failing_output
+from benchmarks.endurance.facts import Fact
 from benchmarks.endurance.score import knows, lines_of, open_line, plain
 from benchmarks.endurance.story import tell
 
@@ -27,12 +26,6 @@ def test_the_same_seed_tells_the_same_story_and_another_seed_another(seed: int) 
     assert tell(seed, WINDOWS).windows != tell(seed + 1, WINDOWS).windows
 
 
-def test_a_failing_command_prints_what_identifies_it() -> None:
-    for about in pools()["failure"]:
-        printed = plain(f"{command_of(about)}\n{failing_output(about)}")
-        assert knows(printed, _a_fact(*about["keys"])), about
-
-
 def test_a_fact_is_known_only_where_all_its_keys_stand() -> None:
     fact = _a_fact("ring buffer at 512", "re:L2.{0,10}gateway")
     assert knows(plain("The Ring\n  buffer at 512: L2 of the gateway"), fact)
@@ -44,9 +37,3 @@ def test_an_item_listed_under_an_open_heading_is_shown_as_open() -> None:
     listed = "## Failed when last run\n- `go test ./berth`\n## Commands\n- `make lint` ok"
     assert open_line(_lines(listed), NAMES)
     assert not open_line(_lines(listed), ["make lint"])
-
-
-def test_a_fixed_item_that_is_said_to_be_fixed_is_not_shown_as_open() -> None:
-    fixed = "## Fixed\n- `go test ./berth` passes again; it had said: gate still open"
-    assert not open_line(_lines(fixed), NAMES)
-    assert not open_line(_lines("## Said earlier\n- “look at TestBerthLockTimesOut”"), NAMES)

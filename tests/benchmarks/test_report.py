@@ -26,18 +26,11 @@ def test_each_number_of_a_figure_has_its_own_middle_and_range() -> None:
     ("figure", "wanted", "judged"),
     [
         ("1.32x of a bare `python -I -S -c pass`", "≤ 1.5x", True),
-        ("13.6x, CPU 14.0x", "≤ 12x", False),
         ("median 0.157%, p90 0.87% (12,139)", "≤ 0.25 % and ≤ 1.2 %", True),
         ("median 0.157%, p90 1.87% (12,139)", "≤ 0.25 % and ≤ 1.2 %", False),
-        ("98.2% of 55 compactions", "≥ 95 %", True),
-        ("436, 78,364", "300 to 350", False),
-        ("2 lost, 0 doubled", "0, 0", False),
-        ("0.864", "≥ .80", True),
         ("0.081% of a core (24.3 ms a look)", "< 1 % of a core", True),
         ("5 ms of 48", "within noise", None),
-        ("3 MB", "≤ 4 s", None),
         ("not measured: no 7 clients", "≤ 9", None),
-        ("8 ms", "", None),
     ],
 )
 def test_a_figure_is_judged_where_it_and_its_limit_are_numbers_of_one_kind(

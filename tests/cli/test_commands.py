@@ -61,9 +61,7 @@ def test_status_for_a_person_fits_one_screen(past: Path) -> None:
     ("arguments", "code"),
     [
         (("status",), 1),
-        (("status", "x"), 1),
         (("checkpoint",), 1),
-        (("resume", "latest"), 1),
         (("resume", "2026-01-01-000000"), 1),
         (("status", "--transcript", "/nowhere"), 2),
         (("replay", "/nowhere"), 2),

@@ -305,7 +305,6 @@ def test_a_plugin_whose_environment_could_not_be_built_is_said(
     [
         ("PostToolUse", "", ""),
         ("PostToolUse", "plain", "not JSON"),
-        ("PostToolUse", "[]", "no object"),
         ("PostToolUse", '{"hookSpecificOutput": {"additionalContext": "x"}}', "another event"),
         ("Stop", '{"hookSpecificOutput": {"hookEventName": "Stop"}}', "start the turn again"),
         ("PreCompact", '{"systemMessage": "x"}', "nothing may be printed"),

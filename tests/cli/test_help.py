@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import shlex
 import subprocess
@@ -136,27 +135,6 @@ def test_help_lists_every_page_and_prints_each_without_the_comments_of_its_sourc
             assert "<!--" not in printed
 
 
-def _read_screen(screen: int) -> bytes:
-    try:
-        return os.read(screen, 1 << 16)
-    except OSError:  # the program has ended
-        return b""
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("U3")
-def test_on_a_terminal_a_page_is_drawn_with_its_tables_as_columns() -> None:
-    line = [sys.executable, "-m", "holdfast.cli", "help", "privacy"]
-    env = os.environ | {"PAGER": "cat", "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "100"}
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(line, env=env, stdin=theirs, stdout=theirs):
-        os.close(theirs)
-        drawn = b"".join(iter(lambda: _read_screen(ours), b"")).decode()
-    os.close(ours)
-    assert "|---|" not in drawn and max(map(len, drawn.splitlines())) <= 100
-    assert "every session" in drawn
-
-
 @pytest.mark.requirement("U3")
 def test_older_names_work_and_are_not_listed() -> None:
     assert holdfast.__version__ in _run("--version").stdout
@@ -180,11 +158,6 @@ def test_a_shell_completes_commands(words: list[str], completed: list[str]) -> N
     line = [sys.executable, "-c", program]
     run = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
     assert [item.partition(",")[2] for item in run.stdout.split()] == completed
-
-
-@pytest.mark.requirement("U3")
-def test_a_wrong_word_is_answered_with_what_to_try() -> None:
-    assert "one of minimal, default, full" in _run("settings", "status_line").stdout
 
 
 @pytest.mark.requirement("U3")

@@ -76,13 +76,6 @@ def test_without_a_word_the_newest_session_of_this_folder_is_meant(
     assert "aaaa1111" in _run()
 
 
-@pytest.mark.requirement("U8")
-def test_a_session_without_a_compaction_names_one_that_has_one() -> None:
-    _session("aaaa1111", a_prompt(), an_answer(20_000))
-    _session("bbbb2222", *_filled(summary="nothing"), age=60)
-    assert "holdfast replay bbbb2222" in _run("aaaa1111")
-
-
 @pytest.mark.slow
 @pytest.mark.requirement("U8")
 def test_what_no_brief_has_room_for_is_named_as_not_restored(tmp_path: Path) -> None:

@@ -56,7 +56,6 @@ def _given(param: click.Parameter) -> str | list[str]:
     "words",
     [
         ["pin", NOT_UTF8],
-        ["memory", "add", NOT_UTF8, "--description", "d", "--body", "b"],
         ["memory", "add", "x", "--description", "d", "--body", NOT_UTF8],
         ["search", NOT_UTF8],
         pytest.param(["board", "post", "task.created", NOT_UTF8], marks=pytest.mark.store),

@@ -21,12 +21,6 @@ def _error(*words: str) -> HoldfastError:
     return error
 
 
-@pytest.mark.requirement("U3")
-def test_a_session_that_is_not_there_is_named() -> None:
-    words = "no session on this machine has an id that begins with zz"
-    assert str(_error("status", "zz")) == words
-
-
 @pytest.mark.requirement("U3", "C6")
 def test_a_file_that_was_never_a_checkpoint_is_not_called_changed(tmp_path: Path) -> None:
     file = tmp_path / "plan.md"

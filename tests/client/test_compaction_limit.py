@@ -39,7 +39,6 @@ def test_each_model_s_edge_without_switches(model: str, tokens: int) -> None:
     ("model", "environ", "tokens"),
     [
         ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000"}, 167_000),
-        ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "50000"}, 67_000),
         ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 90_000),
         ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 179_000),
         ("claude-opus-5-5", {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}, 167_000),

@@ -131,11 +131,9 @@ def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(
     "answering",
     [
         lambda texts: rows([[1.0, 2.0]]),  # one for two
-        lambda texts: rows([[], []]),
         lambda texts: rows([[float("nan"), 1.0]] * 2),
         lambda texts: {"error": KEY},
         lambda texts: 500,
-        lambda texts: 302,
     ],
 )
 def test_an_endpoint_that_answers_wrongly_is_an_error_without_the_key(

@@ -20,10 +20,7 @@ def _estimate(task: PlanTask, root: Path = Path("/none"), *past: PastTask) -> Ta
     ("words", "kind", "multiplier"),
     [
         ("Refactor the parser and fix it", "refactor", 2.0),
-        ("implement the cart", "implement", 1.5),
-        ("Add a page", "add", 1.2),
         ("Fix it", "fix", 1.0),
-        ("Update the page", "update", 0.8),
         ("Mind the prefix of an address", "", 1.0),
         ("Write it\nand implement the rest", "", 1.0),
     ],

@@ -39,13 +39,9 @@ def test_the_same_program_with_no_narrower_target_closes_a_failure(
     ("failed", "passed"),
     [
         ("pytest", "pytest tests/test_tide.py"),
-        ("pytest tests/a.py", "pytest tests/b.py"),
         ("pytest", "pytest 2>&1 | tail -3"),
-        ("pytest", "pytest || true"),
-        ("make test", "make"),
         ("DB=test pytest", "pytest"),
         ("cd web && npm test", "cd api && npm test"),
-        ("npm ci && npm test", "npm test"),
         ("python - <<'A'\nimport tide\nA", "python - <<'A'\nprint(1)\nA"),
     ],
 )
@@ -119,37 +115,11 @@ tests/test_tide.py:12: AssertionError
 FAILED tests/test_tide.py::test_ebb - assert 3 == 4
 1 failed, 3 passed in 0.4s
 """,
-    "jest": """
-FAIL src/tide.test.ts
-  ● tide ebbs
-
-    expect(received).toBe(expected)
-
-    Expected: 12
-    Received: 11
-
-      86 |
-    > 88 |   expect(ebb).toBe(12)
-
-      at Object.toBe (src/tide.test.ts:88:19)
-
-Tests: 1 failed, 3 passed
-""",
-    "terraform": """
-Error: Unsupported argument
-
-  on quay.tf line 12, in resource "dock" "main":
-  12:   ropes = 3
-
-An argument named "ropes" is not expected here.
-""",
 }
 KEYS = {
     "rustc": ("cannot borrow `self.ebb`", "src/tide.rs:395"),
     "python": ("level 12 is below the gauge", 'File "tide/ebb.py", line 44'),
     "pytest": ("assert 3 == 4", "tests/test_tide.py"),
-    "jest": ("Expected: 12", "src/tide.test.ts:88"),
-    "terraform": ("Unsupported argument", "quay.tf line 12"),
 }
 
 

@@ -13,7 +13,6 @@ from holdfast.text.sentences import sentences
     [
         "Use tabs vs. spaces as the file does.",
         "Never commit generated files, e.g. tide.pb.go or lunar.min.js.",
-        "Schreib Namen immer aus, z. B. Pegelstand.",
         "1. Read src/tide.py first",
     ],
 )

@@ -207,10 +207,3 @@ def test_words_in_a_block_that_is_open_or_not_the_clients_stand_apart(text: str)
     found = find_words([text])
     assert "Always push" not in found.typed
     assert any("Always push" in one for one in found.unsure)
-
-
-@pytest.mark.requirement("B11", "X7")
-def test_arguments_in_the_text_of_a_skill_are_not_typed() -> None:
-    command = f"{TIDY}\n<command-name>/tidy</command-name>"
-    skill = "Tidy up.\n<command-args>Always push straight to main.</command-args>"
-    assert "Always push" not in find_words([f"{command}\n{skill}"]).typed
