@@ -4,8 +4,6 @@ Each output is one owner-only file whose first line describes it. The model sees
 and the end. Excerpts return the rest.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

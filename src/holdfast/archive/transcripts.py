@@ -7,8 +7,6 @@ A copy is a gzip whose empty first member carries a header in its extra field: w
 is of, how far it goes, and how many lines it must have to be whole.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

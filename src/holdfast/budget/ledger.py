@@ -5,8 +5,6 @@ A user, or the model through a tool, can pin, unpin, evict, readmit and allot;
 log says so. Nothing overwrites it: a newer version is refused, a damaged file is set aside.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ file belongs to that tool and has no fixed form: an object with names, numbers, 
 It is quoted in short; nothing in it is interpreted.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -11,8 +11,6 @@ or `false`, so that any YAML reader can read it and we need none: the import of 
 3.4 times an interpreter's start, and a hook writes this.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,8 +1,6 @@
 """Find a checkpoint: the newest of a project, or the one that a word names; those before it in its
 window; and what changed between two."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable

@@ -2,8 +2,6 @@
 uninstall may remove because everything in them is ours.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

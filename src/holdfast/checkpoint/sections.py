@@ -5,8 +5,6 @@ All sections share one room. Each gets what it needs, at most its share; what is
 that need more. What does not fit is counted in a line of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any

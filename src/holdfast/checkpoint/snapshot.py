@@ -1,7 +1,5 @@
 """The JSON snapshot of a checkpoint, for programs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

@@ -5,8 +5,6 @@ A complete file without an entry in the index is not damaged: the index can be r
 files. That, and who made the file, are notes beside the verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 

@@ -5,8 +5,6 @@ snapshot and the index, which can both be made again from the file. If the proce
 point, there is a complete checkpoint or none.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

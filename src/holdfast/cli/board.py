@@ -1,7 +1,5 @@
 """`holdfast board`: messages between the agents of a project, listed, posted, read."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

@@ -1,8 +1,6 @@
 """`holdfast brief`: what would be restored now, and why each line is there. `holdfast lost`: how
 much of each item the last compaction's summary holds."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """`holdfast budget`: what fills the brief, by compartment; evictions and shares. `holdfast pin`:
 rules that stand in every brief, until they are taken back."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from contextlib import suppress

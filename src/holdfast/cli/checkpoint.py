@@ -2,8 +2,6 @@
 checkpoints; `diff` compares two of them.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

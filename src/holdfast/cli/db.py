@@ -2,8 +2,6 @@
 `holdfast rebuild`: make everything again that can be made from the files.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`holdfast doctor`: fire every installed hook, and say what reached the client."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`holdfast install` and `holdfast uninstall`: show the change, ask, make it, say how to undo."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import shlex

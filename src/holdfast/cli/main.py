@@ -4,8 +4,6 @@ pipes.
 A command's module is imported when it is called or listed. Its help is its docstring.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """`holdfast memory`: the topics and instruction files that the client loads into sessions."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

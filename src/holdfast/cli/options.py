@@ -4,8 +4,6 @@ The name of a file may be any bytes. Other words must be UTF-8, so that they can
 printed; they are refused here if they are not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path

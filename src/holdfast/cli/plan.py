@@ -1,7 +1,5 @@
 """`holdfast plan`: a list of tasks as batches that fit the room left."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """`holdfast replay`: what Holdfast would have done in any past session; nothing to install."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence

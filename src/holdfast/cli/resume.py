@@ -1,7 +1,5 @@
 """`holdfast resume`: list checkpoints, show one, or print it to hand to the model."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

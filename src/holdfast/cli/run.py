@@ -1,8 +1,6 @@
 """`holdfast run`: the batches of a plan with headless Claude: what it would do, its progress (a bar
 on a terminal, plain lines elsewhere, on stderr), and its result."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

@@ -2,8 +2,6 @@
 looks for older topics and compresses them.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from contextlib import suppress

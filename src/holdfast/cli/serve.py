@@ -2,8 +2,6 @@
 browser; `holdfast mcp` and `holdfast statusline`: what Claude Code starts by itself.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

@@ -5,8 +5,6 @@ A session that hooks or the watcher have recorded is preferred. Otherwise its tr
 the archived copy of it if Claude Code has deleted that.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`holdfast settings`: show each setting and where it came from; `set` and `unset` one."""
 
-from __future__ import annotations
-
 import shlex
 import time
 from pathlib import Path

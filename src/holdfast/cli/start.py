@@ -3,8 +3,6 @@
 Signals that end a command take effect between two steps of work, never in the middle of one.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

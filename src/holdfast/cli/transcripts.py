@@ -1,7 +1,5 @@
 """`holdfast transcripts`: copies that outlive the client's own; on, off, listed, removed."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ models is as seen with 2.1.325; an unknown model gets a window of a million toke
 itself assumes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ the tool's own output, or it is ignored (for an MCP tool a string and a list of 
 accepted).
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -15,8 +15,6 @@ work as in a `.gitignore`, without regard to case; they are a list, one line wit
 braces. A rule with `**` alone, an empty value or no `paths` is loaded at the start.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

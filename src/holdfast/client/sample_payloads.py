@@ -1,7 +1,5 @@
 """Sample payloads, one per hook event, shaped as Claude Code 2.1.325 sends them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 CALL = "toolu_sample"

@@ -4,8 +4,6 @@ The boundary is not in the file yet, so there is no reading. Nothing is printed:
 shown on the screen.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -4,8 +4,6 @@ It has a hook of its own, which is installed only on request and which Claude Co
 Nothing here is loaded for a short output.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from holdfast.archive import outputs

@@ -5,8 +5,6 @@ The hook starts the first at Stop and SessionEnd, and once a minute during a lon
 session starts the second; so does a start if the last copy is more than a day old.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

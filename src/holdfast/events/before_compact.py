@@ -4,8 +4,6 @@ From here until the boundary is written, old numbers are meaningless. What is pr
 instruction for the summary, except for the one block after a failed save.
 """
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """The story of each event. The hook calls it, and its result goes to Claude Code unchanged."""
 
-from __future__ import annotations
-
 import time
 from importlib import import_module
 from typing import NamedTuple

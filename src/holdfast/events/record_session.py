@@ -1,7 +1,5 @@
 """What every hook records of its session, so that other commands see the same compaction limit."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

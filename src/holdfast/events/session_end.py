@@ -1,8 +1,6 @@
 """At the end of a session: record it, save a last checkpoint, add a line to the day's note if a
 folder of notes is configured, and remove windows that were not used for a month."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from pathlib import Path

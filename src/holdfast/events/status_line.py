@@ -5,8 +5,6 @@ That is recorded, and so is its token count, for when no usage can be read. The 
 runs for three seconds at most, in a process group of its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

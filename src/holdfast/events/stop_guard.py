@@ -1,8 +1,6 @@
 """What speaks against ending a turn: subtasks that run, errors that are open, work that is unsaved.
 The stop hook may object, once; `status` always shows the same facts."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ The data goes to a draft in the same folder. The draft gets its final name when 
 `places.replace_whole` does that for a path, and here for a name in an open folder.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import time

@@ -1,8 +1,6 @@
 """Command lines: what runs `holdfast`, in any shell and as the user can type it; and what adds one
 of its extras to the installation that is running."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -5,8 +5,6 @@ out of it. So a folder is opened part by part without following links, and its f
 relative to it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

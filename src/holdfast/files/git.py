@@ -4,8 +4,6 @@ Its settings could name programs to run. All that our questions could start are 
 is fetched, and the user's own settings are not read.
 """
 
-from __future__ import annotations
-
 import os
 
 _SAFE = (

@@ -4,8 +4,6 @@ transcripts and the budget.
 Each is written whole and flushed. A file that cannot be read is never overwritten: it is set aside.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Loaded only if there is a team server, or other work for such a process.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -4,8 +4,6 @@ Others look a name up by its exact text, so a secret cannot be removed from it: 
 refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any

@@ -2,8 +2,6 @@
 a report. What a person would look for stays as long as checkpoints do.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection
 from typing import Any

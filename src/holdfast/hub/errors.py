@@ -1,7 +1,5 @@
 """Errors of the shared work: why a request is refused, and what can be wrong with a database."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from holdfast.wire.errors import HoldfastError

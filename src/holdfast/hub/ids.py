@@ -4,8 +4,6 @@ reported twice is one row; what somebody writes gets a random one.
 No database is loaded here: hooks make ids too.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import uuid

@@ -2,8 +2,6 @@
 names, cut and without secrets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from functools import partial
 from typing import Any

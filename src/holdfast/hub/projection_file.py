@@ -7,8 +7,6 @@ Processes with a database write it from the store (`refresh`); hooks, which open
 it. It is an index: if it is missing, broken or old, a hook continues without it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ A damaged SQLite file loses no row that can be read: the rows on its sound pages
 those that only the nightly copy has, then what can be built again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Times: as rows hold them (ms since 1970), and as they are written (ISO 8601, UTC)."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta
 

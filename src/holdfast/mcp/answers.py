@@ -4,8 +4,6 @@ Claude Code shows the model only the structured part, as JSON; other clients sho
 does not fit on a page is kept under a short handle while the server runs.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import OrderedDict

@@ -4,8 +4,6 @@ Two generations are supported. Up to 2025-11-25 a client starts with `initialize
 every request names its version in `_meta`. Neither needs state on our side.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -7,8 +7,6 @@ and a function `answer_<tool>` in `mcp/tools`.
 Every session pays for every character here: all of it stays under 1,500 tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

@@ -4,8 +4,6 @@ Time and size are limited, and the answer is checked for number, order and lengt
 The key comes from a variable or a file that the user names, and appears in no message or log.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -4,8 +4,6 @@ An entry is a whole: a turn of a session (what was asked, and what the model did
 checkpoint, a compressed segment, a decision, a message, a topic of Claude Code's memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

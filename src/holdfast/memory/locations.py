@@ -1,7 +1,5 @@
 """Paths of a project: its index, and the client's folder of its sessions."""
 
-from __future__ import annotations
-
 import os
 
 from holdfast.client.memory_folder import slug

@@ -10,8 +10,6 @@ take 200 MB and give little of it back. That process starts when there are texts
 more come for a while or when its owner ends.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import pickle

@@ -5,8 +5,6 @@ of the query; where it holds few of them, words count less. Each result names it
 `expand` shows the turns themselves.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar

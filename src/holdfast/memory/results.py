@@ -1,8 +1,6 @@
 """What a search returns: each result, a snippet that shows why it was found, and how to get the
 rest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

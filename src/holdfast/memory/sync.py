@@ -8,8 +8,6 @@ Keyword search works at once. Vectors take a second for 20 texts on one core: th
 HTTP server and the search itself make them, newest first.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -9,8 +9,6 @@ A topic is front matter and text. Ours contain `source: holdfast` and a hash of 
 with another hash was edited by hand, and belongs to its editor.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

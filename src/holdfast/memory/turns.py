@@ -4,8 +4,6 @@ The record reads the transcript (`record.stream`): whose words are whose, and wh
 decided there. The last turn of a file may go on: the next reading begins with it again.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A search by signs, refined with the bytes, finds .96 to .97 of what full vectors
 the space.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

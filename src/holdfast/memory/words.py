@@ -5,8 +5,6 @@ Japanese, Korean or Thai has no blanks, so its pairs of characters count as well
 with the text and searched in the same way.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -8,8 +8,6 @@ What similar tasks used on this machine replaces that, read from Claude Code's t
 `plan/past.json` holds a row of numbers per request, and no word of a prompt; it can be made again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

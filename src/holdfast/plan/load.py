@@ -5,8 +5,6 @@ stand for more tasks than there are atoms), and so is deep nesting. All scalars 
 texts, so that an id `010` stays what it is.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -10,8 +10,6 @@ groups that are still small then join in the order of their paths. Imports of Py
 TypeScript are read line by line; a line of a text may then tie two files, no more.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

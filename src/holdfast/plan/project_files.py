@@ -5,8 +5,6 @@ which of them a pattern stands for.
 itself: it says where to look, and nobody reads all of it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ Two settings limit it: one batch takes at most `batch_share` of its window, and 
 `batch_specs` tasks of the plan (specs). A session's room is read from its transcript.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from holdfast.client import compaction_limit

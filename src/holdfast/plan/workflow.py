@@ -4,8 +4,6 @@ A batch's `id` is made from its work, so it stays the same as long as the work d
 batch is in the order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt

@@ -4,8 +4,6 @@ All words of the user are saved, in any wording. Only their length and number ar
 types the 1,200 turns that fit, but a hostile file may contain more.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 

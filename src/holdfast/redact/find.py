@@ -10,8 +10,6 @@ JSON inside JSON writes line ends and quotes as escapes. Each finding is mapped 
 Columns of tables with a telling title (CSV, tabs, Markdown, psql and mysql) are read once each.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ A name is SURE where it can hardly mean anything else, and a HINT where it often
 hint the value must be long and random as well. WEAK is a hint that hashes follow too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

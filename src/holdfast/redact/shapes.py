@@ -5,8 +5,6 @@ Tokens are long runs of a few characters. All runs of a text are found at once, 
 three characters of each are looked up. A beginning that tells by itself counts anywhere in a run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache

@@ -4,8 +4,6 @@ To add a kind of token, add its beginning to `TOKENS`. A shape with a fixed word
 `SHAPES`, a new name for a password or a key into the words of names.
 """
 
-from __future__ import annotations
-
 
 def _words(words: str) -> frozenset[str]:
     return frozenset(words.split())

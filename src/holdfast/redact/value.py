@@ -4,8 +4,6 @@ Values that machines make are told by the length of their pieces. A piece is a w
 capitals or a run of digits: names have four letters and more in each, random text about two.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

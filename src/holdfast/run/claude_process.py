@@ -1,8 +1,6 @@
 """The `claude` program: where it is, its version, the command line of a session, and a session as a
 child process that cannot outlive us: it lives while we hold its pipe."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

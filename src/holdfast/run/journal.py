@@ -5,8 +5,6 @@ in a folder named by the paths of plan and project, so that an edited plan conti
 beside it allow one runner per plan, and none while sessions of the last one are still ending.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence

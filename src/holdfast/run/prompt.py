@@ -5,8 +5,6 @@ The plan is the user's own words. Quotations from other sessions are reference a
 last, so that nothing in them stands before the tasks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 Claude Code checks the report against a JSON schema, and asks the model for it if it is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -4,8 +4,6 @@ What is left of the plan is planned again at every run and after every batch. So
 another model or better estimates are no special case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace

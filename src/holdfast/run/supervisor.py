@@ -5,8 +5,6 @@ runner dies. It passes on Claude's lines, notes how Claude ended, and ends what 
 processes with the session's id in their environment, and on Linux whatever lost its parent.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -9,8 +9,6 @@ Requests and answers come first. Then decisions, failures, tasks, subagents, fil
 then, where there is room, the model's other words and the lines it wrote. Tool output is dropped.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

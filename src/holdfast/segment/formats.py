@@ -10,8 +10,6 @@ and its fix 0.2, lasting words of the user 0.2. The relevance of an unread segme
 substance.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 

@@ -9,8 +9,6 @@ written. Their author is unknown: few are read, each small, and an invalid one i
 redacted, and a transcript they name is read only if it belongs to their project.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress

@@ -1,8 +1,6 @@
 """What the two hooks of a compaction printed: left in the window's folder for PostCompact, and
 counted for the user."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

@@ -3,8 +3,6 @@
 What was restored is read from the transcript; if no hook ran, it is what would have been restored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache

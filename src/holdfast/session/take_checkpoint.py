@@ -6,8 +6,6 @@ The shared work (the tree, agents, messages, calls, pins) comes from the project
 fresh, otherwise from the transcript and the hooks' own lines.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The current budget of a window: five compartments, what fills them, how long it lasts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 from holdfast.brief import work_items

@@ -1,8 +1,6 @@
 """One table of settings; where each value came from can always be asked. `redact` reads none, so
 each process hands it the user's own patterns when it starts."""
 
-from __future__ import annotations
-
 import os
 
 from holdfast.wire import places

@@ -1,7 +1,5 @@
 """Write or remove one setting in a settings file; every other line stays as it is."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -4,8 +4,6 @@ Invalid values are ignored and reported: a typo must not silence the guard. So i
 project's file for a setting that only the user may set.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that hold a secret: created once, owner-only, and refused if others can read them."""
 
-from __future__ import annotations
-
 import os
 import stat
 from contextlib import suppress

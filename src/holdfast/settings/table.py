@@ -5,8 +5,6 @@ may set when Holdfast speaks and works in its own sessions, but no place, progra
 limit that protects the user: alerts, time between checkpoints, how long data stays, batches.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, NamedTuple
 
 Value = float | int | bool | str

@@ -1,7 +1,5 @@
 """Everything the doctor can check without starting Claude Code."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

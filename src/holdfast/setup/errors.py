@@ -1,7 +1,5 @@
 """What can go wrong between Holdfast and Claude Code's files, each with the next thing to try."""
 
-from __future__ import annotations
-
 from holdfast.wire.errors import HoldfastError
 
 

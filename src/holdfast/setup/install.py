@@ -5,8 +5,6 @@ byte as we left it, the answer is the backup. Otherwise our part is removed by p
 others changed stays.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

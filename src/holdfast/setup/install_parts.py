@@ -6,8 +6,6 @@ ours as a whole (`OwnFile`); `~/.claude.json` or a `.mcp.json` has our MCP serve
 receipt only tells which of the objects around our entry existed before.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Sequence

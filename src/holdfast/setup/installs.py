@@ -4,8 +4,6 @@ user should know about an install.
 In Claude Code's settings the stronger file wins, and an `env` block wins over the environment.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Python's own strict decoder reads one value at a time. A key that is given twice
 as it does for JSON.parse. An edit keeps the layout of its surroundings.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

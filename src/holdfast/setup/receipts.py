@@ -7,8 +7,6 @@ A line is ours if it starts this package or one that our receipts name: another 
 or another user may have installed a Holdfast of its own in the same file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Iterator

@@ -6,8 +6,6 @@
 unknown (None), one that is empty after our part is removed counts as ours.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Collection

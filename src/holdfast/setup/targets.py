@@ -1,7 +1,5 @@
 """Where an install goes: the files of each scope."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ if its script is gone: without those four characters, `pip uninstall`, a moved f
 upgrade would block every prompt.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator

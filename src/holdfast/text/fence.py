@@ -10,8 +10,6 @@ become Markdown character references (`&#x1b;`): harmless under `cat`, correct i
 reversible.
 """
 
-from __future__ import annotations
-
 import re
 
 from holdfast.text.sentences import clip, clip_last

@@ -4,8 +4,6 @@ An estimate whose range spans a factor of eight or more has at most two meaningf
 people and models see two. Programs get all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The one way times are written, and the checkpoint ids made from them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The text of an alert: facts first, one sentence of advice, at most 60 tokens."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from holdfast.client.compaction_limit import CompactionLimit

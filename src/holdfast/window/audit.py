@@ -8,8 +8,6 @@ A window is under pressure from an alert in the orange or red zone until an aler
 or until a compaction frees the window.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from bisect import bisect_right

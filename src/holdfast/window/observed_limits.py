@@ -3,8 +3,6 @@
 Stored in `seen.json`. A file of another version is not read: limits are learned again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -3,8 +3,6 @@
 At every operation the replay knows only what a hook could have known at that moment.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ the truth is off by a factor of three either way in a fifth of the cases. So the
 their range, come from the last twenty steps and what steps usually take; see docs/decisions/0075.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Where no usage can be read, the reading is an estimate and says so. It is taken 
 line, else from the transcript's bytes, else from weighted counts of calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ Windows are read again from their transcripts, so that the numbers agree with `s
 are not woken record nothing. A look is cached until the transcript or the state changes.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

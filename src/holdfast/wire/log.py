@@ -3,8 +3,6 @@
 Text of unknown origin is made harmless for a log or a terminal: no escapes, no line ends.
 """
 
-from __future__ import annotations
-
 import os
 import time
 

@@ -7,8 +7,6 @@ word (1 the user, 2 the model, 4 a team server, or their sum), and from how many
 guard looks (0: it is off). A mark that cannot be read means: wake.
 """
 
-from __future__ import annotations
-
 import os
 
 from holdfast.wire import places

@@ -2,8 +2,6 @@
 waits (which agent waits for which, as the agents say; nothing is derived from it).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlalchemy as sa

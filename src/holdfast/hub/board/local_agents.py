@@ -4,8 +4,6 @@ A main window has the name of its session, a subagent's window the agent's id. N
 the store is loaded here, because the process that sends to the team server uses this too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping

@@ -14,8 +14,6 @@ process that inserts the row delivers the message; if two try at once, only one 
 The `callback_url` of a subscription is saved and never called: nothing is sent over the network.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -7,8 +7,6 @@ Any number of processes may do this at once: an outbox changes only under its wi
 each row is inserted by one statement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy.engine import Connection

@@ -3,8 +3,6 @@
 It runs on its own thread, so reading long transcripts delays neither answers nor shutdown.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable

@@ -2,8 +2,6 @@
 a tool call with its result an action.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -7,8 +7,6 @@ audit log only grow. A file is identified by its first bytes, because rotation g
 another file. Nothing here touches a database, so a hook can gather too.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any

@@ -5,8 +5,6 @@ the same bounds that gathering keeps. In JSON, a record's type is its `deed` and
 are its `deeds`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import msgspec

@@ -4,8 +4,6 @@ They are saved in `~/.holdfast/set-aside.json`, so that every process of this ma
 them and `holdfast doctor` can report them. Imports no database: the doctor would pay 200 ms for it.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 

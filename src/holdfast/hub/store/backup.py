@@ -2,8 +2,6 @@
 it. docs/formats/backup.md. And a copy of a SQLite file that is made once a night.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

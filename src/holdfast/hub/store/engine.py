@@ -7,8 +7,6 @@ Another process may set a damaged SQLite file aside. A process that still has it
 a file that nobody reads, so the pool hands out no connection to a replaced file.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

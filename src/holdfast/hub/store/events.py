@@ -3,8 +3,6 @@ numbered in the order of commits, on both engines: a listener asks for what came
 number it saw.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any

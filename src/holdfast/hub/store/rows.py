@@ -6,8 +6,6 @@ Statements of the busiest paths are built once: building one costs several times
 does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -5,8 +5,6 @@ below it. Here each leaf page of a table is read by itself, independent of the o
 incomplete row is left out. The format: https://www.sqlite.org/fileformat2.html.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import struct

@@ -5,8 +5,6 @@ finding per question and changes nothing. A damaged SQLite file is set aside, ne
 one is rebuilt as far as possible.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

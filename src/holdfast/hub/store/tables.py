@@ -4,8 +4,6 @@ What hooks and transcripts report has ids made from what it is (`ids`); what is 
 is one row. Rows people and agents write through the API have random ids.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Any
 

@@ -5,8 +5,6 @@ are fetched first.
 The asynchronous hook and `holdfast db forward` run this; no session waits for it.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time

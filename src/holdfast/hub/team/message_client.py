@@ -5,8 +5,6 @@ back.
 Nothing of the store is loaded, because hooks run this (`forward`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`board`: messages between agents, and claims on pieces of work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

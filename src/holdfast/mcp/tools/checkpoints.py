@@ -1,8 +1,6 @@
 """`checkpoint` saves one now; `resume` returns the project's checkpoints, one of them, or the brief
 that a compaction would restore now."""
 
-from __future__ import annotations
-
 import time
 
 from holdfast.archive import transcripts

@@ -1,7 +1,5 @@
 """`context_budget`: the five compartments of the brief, and the forecast of the window."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from typing import Any

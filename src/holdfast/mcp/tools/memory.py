@@ -2,8 +2,6 @@
 writes a topic into Claude Code's memory folder, `forget` removes one and leaves a copy with us;
 `segments` has topics that wait for compression, compressed ones, and a better text for one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

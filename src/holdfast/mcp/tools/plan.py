@@ -1,7 +1,5 @@
 """`plan`: arrange a list of tasks in batches that fit the room left."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`status`: how full the window is, the other agents, and whether a task still fits."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

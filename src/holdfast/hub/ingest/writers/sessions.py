@@ -4,8 +4,6 @@ Also written here is what belongs to a session: agent contexts, windows, the aud
 checkpoints as snapshots.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -6,8 +6,6 @@ hook or the transcript reports first. A tool call is one row, whoever reports it
 the session's totals; those sent over HTTP are written by `tree/work`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 
