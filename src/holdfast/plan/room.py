@@ -7,7 +7,6 @@ Two settings limit it: one batch takes at most `batch_share` of its window, and 
 from dataclasses import dataclass, replace
 
 from holdfast.client import compaction_limit
-from holdfast.client import compaction_limit as client_edge
 from holdfast.settings.load import Settings
 from holdfast.window import view
 from holdfast.window.alert_texts import estimate_mark
@@ -51,7 +50,7 @@ def fresh_room(
 
 
 def _edge_of(window_tokens: int) -> int:
-    return window_tokens - client_edge.RESERVE - client_edge.MARGIN
+    return window_tokens - compaction_limit.RESERVE - compaction_limit.MARGIN
 
 
 def _fresh(edge_tokens: int, limit: int) -> int:
