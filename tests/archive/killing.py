@@ -4,8 +4,6 @@ Run as a program, because it forks: `python -m tests.archive.killing FOLDER`. An
 an AssertionError and exit 1.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

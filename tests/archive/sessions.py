@@ -1,7 +1,5 @@
 """Transcripts where the client puts them, for tests of the archive."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

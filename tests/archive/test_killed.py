@@ -1,7 +1,5 @@
 """kill -9 at every write point of a saving or a roll: nothing is torn, and the next finishes it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Long outputs: complete on disk, owner-only, removed in time; the preview that the model sees."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

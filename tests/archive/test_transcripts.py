@@ -1,7 +1,5 @@
 """Transcripts outlive the client's own clean-up: whole, without secrets, within their room."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """The edge, by every switch the client has."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Instruction files are found as the client finds them; the tables are what it was seen to do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

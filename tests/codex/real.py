@@ -1,7 +1,5 @@
 """The real Codex, offline: in a namespace with only loopback, against a scripted Responses API."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

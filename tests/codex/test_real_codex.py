@@ -1,7 +1,5 @@
 """The real Codex with the plugin: a compaction, and the user's words in its next request."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

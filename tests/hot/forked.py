@@ -5,8 +5,6 @@ What a hook does is done in a process of its own, as ever; only the imports are 
 every hook as the client does: it sets HOLDFAST_TEST_HOOKS=started.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Running the hook as the client does: a process of its own, the payload on stdin."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The hook that archives: installed for who asks, waiting, and so: lean, and never in the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A full disk cuts bytecode short while Python writes it: hooks work, and repair it."""
 
-from __future__ import annotations
-
 import compileall
 import json
 import marshal

@@ -1,7 +1,5 @@
 """Any input at all: exit 0, valid output or none, and the log says why."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

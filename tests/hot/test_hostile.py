@@ -1,7 +1,5 @@
 """What a hostile tester found, so that it stays mended. Each through a real hook process."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

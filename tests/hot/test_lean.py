@@ -1,7 +1,5 @@
 """What the hook loads, and that it stays asleep while nothing happens."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 A checkpoint goes to the project, the summary is steered, the brief is given; only notes are lost.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Each event once as Claude Code starts it: a process of its own, with nothing imported before."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The stop guard as the client meets it: off it sleeps, on it objects once, with a reason."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

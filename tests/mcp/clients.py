@@ -4,8 +4,6 @@
 second of CPU to start, and checks every line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """What the server does beside answering: it watches, and makes vectors; and ends all the same."""
 
-from __future__ import annotations
-
 import signal
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """`plan`: batches for the room left, from words or from a file of the project."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

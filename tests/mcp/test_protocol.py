@@ -1,7 +1,5 @@
 """The protocol: what each request is answered, and what a line that is no request is answered."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

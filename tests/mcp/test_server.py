@@ -1,7 +1,5 @@
 """The server starts and exits with its client: none is ever left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

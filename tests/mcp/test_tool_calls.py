@@ -1,7 +1,5 @@
 """What the list of tools costs, and what becomes of words that do not fit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What each tool answers, called in this process."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a process that lives does for recall."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

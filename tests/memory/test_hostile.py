@@ -1,7 +1,5 @@
 """Indexes in odd places, in great number, newer, damaged or out of reach: search goes on."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

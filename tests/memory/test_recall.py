@@ -1,7 +1,5 @@
 """Finding again what was said, and the way back to it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`holdfast search`: for people and for programs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

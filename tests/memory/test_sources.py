@@ -1,7 +1,5 @@
 """What is taken in: windows' transcripts, subagents, decisions, checkpoints, segments, messages."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

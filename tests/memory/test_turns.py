@@ -1,7 +1,5 @@
 """Turns are found by what was asked, decided and reported in them, and each is one result."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

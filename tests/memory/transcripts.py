@@ -1,7 +1,5 @@
 """Projects with sessions to search in: name what was said, default the rest."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plans, tasks and past requests: name what matters, default the rest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from holdfast.plan.estimate import TaskEstimate

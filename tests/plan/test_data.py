@@ -1,7 +1,5 @@
 """JSON and YAML plans have the same fields as Markdown, and are read strictly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

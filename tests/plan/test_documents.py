@@ -1,8 +1,6 @@
 """Ten plans that were written from the page alone are read as meant; ten other documents, some
 of them with boxes, are refused with the way on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

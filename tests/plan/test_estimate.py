@@ -1,7 +1,5 @@
 """Estimates: the formula with the sizes of files, corrected by what similar tasks used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

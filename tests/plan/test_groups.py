@@ -1,7 +1,5 @@
 """Files that belong together: by imports, by history, by folder; hostile projects run nothing."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Markdown task lists are read as the page documents them; any other document is refused."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 import pytest

@@ -1,7 +1,5 @@
 """The past is read once, kept as numbers, and made anew when it is lost."""
 
-from __future__ import annotations
-
 import json
 import stat
 from pathlib import Path

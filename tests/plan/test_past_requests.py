@@ -1,7 +1,5 @@
 """What past requests really used, from the usage their answers state."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Patterns of a plan stand for the files that match, and the task stays what it was."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The room a session leaves is never more than can be known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A task that does not fit is cut where it can be, and says so where it cannot."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A plan becomes a workflow: batches in the order of the file, checkpoints between them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hooks without msgspec: the same reader on the standard library finds the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

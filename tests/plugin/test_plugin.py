@@ -1,7 +1,5 @@
 """The portable plugin: what it holds, its launcher, and how it builds its environment."""
 
-from __future__ import annotations
-
 import filecmp
 import json
 import os

@@ -4,8 +4,6 @@ Nothing here is a secret as it stands in this file: beginnings are split by `|` 
 drawn, so that no scanner stops at the repository.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

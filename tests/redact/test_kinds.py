@@ -1,7 +1,5 @@
 """Every kind of secret goes, wherever it stands; what only looks like one stays."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

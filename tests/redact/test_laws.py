@@ -1,7 +1,5 @@
 """What holds for any text at all: redacting twice is once, plain text stays, time is linear."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """What is stored is cleaned before it is cut, in its keys and ids too."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The journal: whole lines or none, damage set aside and said, nothing readable lost."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The journal of a run against a list of records: killed, on a full disk, changed."""
 
-from __future__ import annotations
-
 import resource
 import tempfile
 from functools import partial

@@ -1,7 +1,5 @@
 """Whatever the conductor dies of, its Claudes go with it, and the next run goes on where it was."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What is shown while a run goes on: a bar on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -1,7 +1,5 @@
 """What is left of a plan: done work never comes again, and nothing else is left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The report of a session: read from the client's object, and from nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

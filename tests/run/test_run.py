@@ -1,7 +1,5 @@
 """`holdfast run` through its public door, with a small client that is a real process."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

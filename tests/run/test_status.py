@@ -1,7 +1,5 @@
 """How far a run is can be asked at any time, and asking starts, writes and holds up nothing."""
 
-from __future__ import annotations
-
 import json
 import signal
 from typing import Any

@@ -1,7 +1,5 @@
 """A project, a plan, and the small client: everything a run needs, and what came of it."""
 
-from __future__ import annotations
-
 import json
 import marshal
 import os

@@ -4,8 +4,6 @@ Run as a program, because it forks: `python -m tests.segment.killing FOLDER`. An
 an AssertionError and exit 1.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """Segments for tests: name what matters, default the rest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from holdfast.segment import library

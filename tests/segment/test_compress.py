@@ -1,7 +1,5 @@
 """Compression without a model: what is kept, what is dropped, and how long it may be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

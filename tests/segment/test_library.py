@@ -1,7 +1,5 @@
 """The shelf: a file a segment, in two tiers, whole or not at all, whatever is done to them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Rolling: what is cold goes to the shelf, once, whatever interrupts it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where a segment begins, what it is called, and whether it is done."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sessions that turn from one topic to another, as the client would write them down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from holdfast.segment.compress import Segment, segments

@@ -1,7 +1,5 @@
 """`holdfast settings set` and `unset`: one line of a file, checked before it is written."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The remedy for a missing extra fits how Holdfast was installed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Settings: who wins, and that a typo never silences the guard."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ An edit is a function of the text alone, found by path, so that the same edit ca
 settings with us and to the settings without us.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ VERB is what is killed: `install`, `renew` (an install over the one of another P
 `uninstall`, or `install` and then `uninstall`. Any trace is an AssertionError and exit 1.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """A user's machine in a temporary folder: home, project, HOLDFAST_HOME; install and leave there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings files as people have them: every layout, other people's hooks, odd but legal JSON."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

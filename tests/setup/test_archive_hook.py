@@ -1,7 +1,5 @@
 """The hook that archives long outputs is there for who asked for it, and for nobody else."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Any

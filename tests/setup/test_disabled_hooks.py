@@ -1,7 +1,5 @@
 """Whatever silences us is said, with the place that says it; a stronger place can take it back."""
 
-from __future__ import annotations
-
 import pytest
 
 from holdfast.setup.installs import settings_against_hooks

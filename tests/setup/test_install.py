@@ -1,7 +1,5 @@
 """Install and leave: merged, backed up, idempotent, and gone to the byte."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """`holdfast install` and `uninstall` through their public door."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

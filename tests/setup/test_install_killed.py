@@ -1,7 +1,5 @@
 """kill -9 at every write point of install and uninstall: leaving afterwards leaves no trace."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

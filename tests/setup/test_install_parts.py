@@ -1,7 +1,5 @@
 """Our MCP server in files that are not ours: added, renewed, taken out, nothing else touched."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What cannot be done is refused in words, and everything stays as it was."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The user's own status line is wrapped, never lost, and comes back as it was written."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where we are wired in already: found in settings of every scope, and in plugins."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whatever becomes of our files or of the interpreter, no installed command blocks a session."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

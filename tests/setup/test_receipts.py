@@ -1,7 +1,5 @@
 """Which lines are ours: those of this Holdfast and those our receipts name, and no others."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

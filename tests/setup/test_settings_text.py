@@ -1,7 +1,5 @@
 """The laws of our share in a settings text: in and out is nothing, whatever happens around it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

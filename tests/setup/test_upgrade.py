@@ -4,8 +4,6 @@
 and the window of a session that was about to be compacted; the names of its settings and tools.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The user's own status line under ours: first, bounded, and gone when it is cut short."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

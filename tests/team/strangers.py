@@ -1,7 +1,5 @@
 """Servers that are none of ours: they accept, and answer whatever they like, or nothing."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Forwarding to a team's server: in order, exactly once, whatever the server does."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A team server gets no secret, whatever it says of its position."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A message on the team's server, for a session of another machine: its own hooks say it, once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import chdir

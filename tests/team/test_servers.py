@@ -1,7 +1,5 @@
 """Real server processes that die, come back, and share one database."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What happened in a turn is at the server when the turn is over, and no hook waited for it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

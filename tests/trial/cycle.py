@@ -6,8 +6,6 @@ so that an asynchronous hook ends before the next answer, as in real life; its t
 request after that answer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

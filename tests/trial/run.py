@@ -1,7 +1,5 @@
 """Run the real Claude Code once, headless and offline, in its own home; collect the outcome."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

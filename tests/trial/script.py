@@ -4,8 +4,6 @@ The script answers by the kind of request (a turn, a summary, a subagent's turn,
 Claude Code mixes all four, and one plain list would be out of step at the first compaction.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

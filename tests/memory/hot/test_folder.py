@@ -1,7 +1,5 @@
 """The folder is the one the client would use, switches and all."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

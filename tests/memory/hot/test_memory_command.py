@@ -1,7 +1,5 @@
 """`holdfast memory`: says what it did and how to undo it."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

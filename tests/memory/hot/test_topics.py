@@ -1,7 +1,5 @@
 """Topics of ours are written, changed and taken back; no byte of anyone else's moves."""
 
-from __future__ import annotations
-
 import stat
 import threading
 from pathlib import Path
