@@ -84,9 +84,10 @@ def test_a_file_reads_as_the_plan_shows_it() -> None:
 def test_an_empty_section_does_not_say_that_there_is_nothing_and_older_ones_are_read() -> None:
     data = render(normalize(a_document("/p")))
     assert b"(none)" not in data and b"\n## Key Decisions\n(none listed" in data
-    older = re.sub(rb"\n\(no[ n][^\n]*\)\n", b"\n(none)\n", data)
-    assert older.count(b"(none)") >= 4
-    assert parse(older).document.sections == parse(data).document.sections
+    for words in (b"(none)", b"(no answer to a question; decisions stand elsewhere)"):
+        older = re.sub(rb"\n\(no[ n][^\n]*\)\n", b"\n" + words + b"\n", data)
+        assert older.count(words) >= 4
+        assert parse(older).document.sections == parse(data).document.sections
 
 
 @pytest.mark.requirement("C1")

@@ -295,7 +295,8 @@ def _chunks(text: str) -> list[str]:
 
 
 def _items(text: str, name: str) -> list[str]:
-    if text in (NONE, EMPTY.get(name)):
+    # An empty section is one line in brackets; its words differ between releases.
+    if text.startswith("(") and text.endswith(")") and "\n" not in text:
         return []
     items: list[list[str]] = []
     for line in text.split("\n"):
