@@ -13,7 +13,7 @@ from holdfast.record.agents import COMMAND
 from holdfast.record.model import Agent, Call, Place, Question, Record, Task, Turn
 from holdfast.record.turns import REFUSED, turn_at, turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import code, flat, plain_name
+from holdfast.text.fence import agent_name, code, flat, plain_name
 from holdfast.text.numbers import counted
 
 DOING = "in_progress"
@@ -117,9 +117,15 @@ def describe_call(call: Call, most: int) -> str:
 
 
 def describe_running(record: Record, name: str, agent: Agent, most: int) -> str:
-    who = f"{agent.kind or 'agent'} {plain_name(name)}"
+    who = f"{_kind(agent)} {plain_name(name)}"
     asked = flat(shell.first_line(agent.asked), most)
     return f"{who} (started in turn {turn_number(record, agent.place)}, no end seen): {asked}"
+
+
+def _kind(agent: Agent) -> str:
+    """Return the kind of an agent. A type is one word; one of several ("the user") is a name."""
+    is_type = " " not in agent.kind or agent.kind == COMMAND
+    return agent.kind or "agent" if is_type else agent_name(agent.kind)
 
 
 class EndedAgent(NamedTuple):
@@ -136,7 +142,7 @@ def ended(record: Record) -> Iterator[EndedAgent]:
         if one.status == "running" or (one.kind == COMMAND and one.status in ("done", "failed")):
             continue
         when = f"turn {turn_number(record, one.place)}, step {one.ended_op}"
-        asked = f"{one.kind or 'agent'}, {one.status} ({when}): {flat(one.asked, 100)}"
+        asked = f"{_kind(one)}, {one.status} ({when}): {flat(one.asked, 100)}"
         yield EndedAgent(one, asked, redact(_findings(one.report or one.answer)))
 
 

@@ -48,16 +48,17 @@ def shows_exit_code(line: str) -> bool:
 
 def simple_commands(line: str) -> list[tuple[list[str], list[str]]]:
     """Return the settings (`DB=test`) and the words of each simple command, without redirections;
-    without what only enters a folder or reads from a pipe."""
+    without what only enters a folder, reads from a pipe, or names no program."""
     found = []
     for sign, part in _split(line):
         words = [word for word in part.strip("() ").split() if not _REDIRECTS & set(word)]
         count = 0
         while count < len(words) and (words[count] in _BEFORE or _SETS.match(words[count])):
             count += 1
-        if words[count:] and sign != "|" and words[count] != "cd":
+        program = words[count].rpartition("/")[2] if words[count:] else ""
+        if program and program != "cd" and program[0] != "-" and sign != "|":
             settings = [word for word in words[:count] if word not in _BEFORE]
-            found.append((settings, [words[count].rpartition("/")[2], *words[count + 1 :]]))
+            found.append((settings, [program, *words[count + 1 :]]))
     return found
 
 
