@@ -67,7 +67,8 @@ def find(named: Path | None) -> ClaudeProgram:
 def _read_version(path: str) -> str:
     """The words of `--version`. What it starts is ended."""
     mark = f"version-{os.getpid()}"
-    with TemporaryFile() as out:  # not a pipe: what it starts would hold that open
+    places.make_folder(places.home())  # outside of it, a kill could leave a file
+    with TemporaryFile(dir=places.home()) as out:  # what it starts would hold a pipe open
         try:
             program = subprocess.run(
                 [path, "--version"],

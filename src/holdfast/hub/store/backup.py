@@ -39,6 +39,8 @@ def keep(engine: sa.Engine, path: Path) -> dict[str, int]:
     try:
         if path.exists():
             raise StoreError(f"{path} is there already", "give it another name", 3)
+        if not path.parent.is_dir():
+            raise StoreError(f"there is no folder {path.parent}", "name one that is there", 2)
         schema.ensure(engine, migrate=False)
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with _opened(draft) as copy, _writing(copy) as target, snapshot(engine) as source:
@@ -57,8 +59,10 @@ def keep(engine: sa.Engine, path: Path) -> dict[str, int]:
 
 @contextmanager
 def opened_copy(path: Path) -> Iterator[sa.Engine]:
-    """Open a copy of a backup, upgraded if it is older, to be restored."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Open a copy of a backup, upgraded if it is older, to be restored. It lies in our own folder:
+    if this process is killed, it stays there."""
+    places.make_folder(places.home())
+    with tempfile.TemporaryDirectory(dir=places.home(), prefix="restore-") as folder:
         copy = Path(folder) / "backup.db"
         try:
             shutil.copyfile(path, copy)
