@@ -148,6 +148,8 @@ def uninstall(
 
 def _target(place: tuple[str, Path, Path, frozenset[str]], agent: str, **options: Any) -> Target:
     if agents.named(agent).hooks_name:
+        if place[0] != "user":
+            raise click.UsageError(f"hooks of {agent} are for all projects; leave --scope out")
         return hooks_target(agents.named(agent), place[-1])
     return settings_target(*place, **options)
 
@@ -169,8 +171,9 @@ def _plan(
             say("Dry run: nothing was changed.")
         return plan
     if not plan.is_nothing:
-        _show_counted(plan.shown, target)
-        _say_notes(plan.notes)
+        if not yes:  # with it the work comes before the words: who reads them may be gone
+            _show_counted(plan.shown, target)
+            _say_notes(plan.notes)
         if plan.shown and not yes:
             confirm("Make these changes? (d shows every line)", lambda: _show_lines(plan.shown))
         with changes.only_one(ours):
@@ -182,6 +185,9 @@ def _plan(
                     "nothing was changed; run the command again",
                 )
             installing.apply(latest)
+        if yes:
+            _show_counted(latest.shown, target)
+            _say_notes(latest.notes)
         for path, copy in latest.backups:
             say(f"saved {path} as it was: {copy}")
         return latest
@@ -253,7 +259,7 @@ def _leave_checkpoints(*, go: bool) -> None:
     """List every project's folder; with `go`, remove what is ours in them. It is an error if
     anything stays: what follows in the same line would remove the list of our own checkpoints."""
     folders = prune.folders_left([str(Path.cwd())])
-    stay = []
+    stay, lines = list[str](), list[str]()  # said at the end: who reads them may be gone
     for left in folders:
         path = shown(left.path)
         why = prune.remove_own(left) if go and left.may_go else ""
@@ -261,9 +267,10 @@ def _leave_checkpoints(*, go: bool) -> None:
         stay += [path] * bool(reasons)
         if left.may_go and not why:
             done = "removed" if go else "would go"
-            say(f"{done:<8} {path}: {counted(left.checkpoints, 'checkpoint')}")
-        for reason in reasons:
-            say(f"{'stays':<8} {path}: {shown(reason)}")
+            lines.append(f"{done:<8} {path}: {counted(left.checkpoints, 'checkpoint')}")
+        lines += [f"{'stays':<8} {path}: {shown(reason)}" for reason in reasons]
+    for line in lines:
+        say(line)
     if not folders:
         say("No project has checkpoints of Holdfast.", err=True)
     elif not go:

@@ -138,7 +138,8 @@ def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
     """
     above = context.parent
     assert above is not None
-    page = words[0].removesuffix(".md") if len(words) == 1 else ""
+    only = len(words) == 1 or (words[:1] and words[0] not in NAMES)
+    page = words[0].removesuffix(".md") if only else ""
     texts = []
     if page in GROUPS:
         assert isinstance(above.command, Commands)

@@ -14,6 +14,7 @@ import click
 from holdfast.wire.log import is_utf8
 
 Function = Callable[..., Any]
+MOST_IDS = 60  # that the shell is given, the newest
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE = click.Path(path_type=Path)
 
@@ -26,11 +27,19 @@ DATABASE = click.option("--database", default="", metavar="URL", help="sqlite://
 USER = flag("--user", "is_user", help="For all your projects.")
 
 
+def _session_ids(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
+    from holdfast.client.agents import by_session
+
+    return [session for session in by_session() if session.startswith(start)][:MOST_IDS]
+
+
 def of_session(command: Function) -> Function:
     """Which session: SESSION, --transcript or --demo. The command gets one word, `session`: an id,
     its first characters, a transcript file, or nothing."""
 
-    @click.argument("word", default="", metavar="[SESSION]", type=click.Path())
+    @click.argument(
+        "word", default="", metavar="[SESSION]", type=click.Path(), shell_complete=_session_ids
+    )
     @click.option("--transcript", type=click.Path(), hidden=True)  # an older form of SESSION
     @click.option("--demo", is_flag=True, help="Take the recorded session of Holdfast.")
     @wraps(command)

@@ -46,7 +46,7 @@ class NoSuchTranscript(HoldfastError):
 
 class NoSession(HoldfastError):
     hint = (
-        "start Claude Code once, after `holdfast install`; or name a transcript, a .jsonl file; "
+        "start Claude Code once; `holdfast doctor` checks its hooks; or name a .jsonl file; "
         "`holdfast replay --demo` shows a recorded session"
     )
 
