@@ -246,14 +246,6 @@ def list_readings(
     return [one for one in found if first <= one.step <= last]
 
 
-def at_time(
-    connection: sa.Connection, session_id: str, agent_id: str, at_ms: int
-) -> UsedAtStep | None:
-    """Return the last reading of a window before a time."""
-    found = list_readings(connection, session_id, agent_id)
-    return next((one for one in reversed(found) if one.at_ms <= at_ms), None)
-
-
 def bounds(connection: sa.Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
     """Return the first and the last stored step of a window."""
     found = list_readings(connection, session_id, agent_id)
