@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,9 +37,8 @@ def build(folder: Path, project: Path, stage: Stage) -> Path:
         (project / ".claude" / "commands").mkdir(parents=True, exist_ok=True)
         command = project / ".claude" / "commands" / f"{name}.md"
         command.write_text(f"---\ndescription: {name}\n---\nPrepare the {name}. $ARGUMENTS\n")
-    scripts = [line.split()[0] for line in stage.outputs if line.startswith("./")]
-    for place in [*(programs / name for name in _PROGRAMS), *(project / name for name in scripts)]:
-        name = place.name if place.parent == programs else f"./scripts/{place.name}"
+    for name in {*_PROGRAMS, *(line.split()[0] for line in stage.outputs)}:
+        place = project / name if name.startswith("./") else programs / name
         place.write_text(_IMITATION.format(name=name, folder=outputs))
         place.chmod(0o755)
     for line, runs in stage.outputs.items():
@@ -50,7 +50,9 @@ def build(folder: Path, project: Path, stage: Stage) -> Path:
 
 
 def _write_outputs(folder: Path, line: str, runs: Sequence[tuple[str, int]]) -> None:
-    summed = subprocess.run(["cksum"], input=line.encode(), capture_output=True, check=True)
+    summed = subprocess.run(
+        ["cksum"], input=" ".join(shlex.split(line)).encode(), capture_output=True, check=True
+    )
     key = summed.stdout.split()[0].decode()
     for number, (output, code) in enumerate(runs, start=1):
         (folder / f"{key}.{number}").write_text(output + "\n")
