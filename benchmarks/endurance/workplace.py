@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 from benchmarks.endurance.story import Stage
@@ -37,7 +38,7 @@ def build(folder: Path, project: Path, stage: Stage) -> Path:
         (project / ".claude" / "commands").mkdir(parents=True, exist_ok=True)
         command = project / ".claude" / "commands" / f"{name}.md"
         command.write_text(f"---\ndescription: {name}\n---\nPrepare the {name}. $ARGUMENTS\n")
-    for name in {*_PROGRAMS, *(line.split()[0] for line in stage.outputs)}:
+    for name in {*_PROGRAMS, *(_words(line)[0] for line in stage.outputs)}:
         place = project / name if name.startswith("./") else programs / name
         place.write_text(_IMITATION.format(name=name, folder=outputs))
         place.chmod(0o755)
@@ -47,6 +48,11 @@ def build(folder: Path, project: Path, stage: Stage) -> Path:
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "Begin"]):
         subprocess.run([*git, *words], check=True)
     return programs
+
+
+def _words(line: str) -> list[str]:
+    """What a program finds in its arguments: no quotes, and no settings before its name."""
+    return [*dropwhile(lambda word: "=" in word, shlex.split(line))]
 
 
 def _write_outputs(folder: Path, line: str, runs: Sequence[tuple[str, int]]) -> None:
