@@ -189,11 +189,18 @@ class _Roll:
         return [one for one in new if not library.location(one.segment_id)]
 
     def _pending(self, one: Segment) -> Pending:
-        pending = msgspec.convert(one, Pending, from_attributes=True)
-        pending.topic = redact(compress.topic(self.record, one))
-        pending.turns_since_mention = self.record.op - one.last_mention
-        pending.queued_at_turn, pending.timestamp = self.record.op, formats.stamp(self.now_ms)
-        return pending
+        return Pending(
+            segment_id=one.segment_id,
+            topic=redact(compress.topic(self.record, one)),
+            start_turn=one.start_turn,
+            end_turn=one.end_turn,
+            message_count=one.message_count,
+            turns_since_mention=self.record.op - one.last_mention,
+            queued_at_turn=self.record.op,
+            timestamp=formats.stamp(self.now_ms),
+            start_byte=one.start_byte,
+            end_byte=one.end_byte,
+        )
 
     def _compress(self, ready: list[Segment]) -> None:
         """Compress without the lock, so that others can write meanwhile."""
@@ -222,10 +229,18 @@ class _Roll:
         """Store it first, then move it from pending to compressed in the queue."""
         with library.hold_segments():
             made = library.keep(made, self.now_ms)
-            done = msgspec.convert(made, Done, from_attributes=True)
-            done.compressed_at_turn, done.timestamp = self.record.op, made.compressed_at
-            done.storage_location = library.location(made.segment_id)
-            done.key_files = made.key_files[:3]
+            done = Done(
+                segment_id=made.segment_id,
+                topic=made.topic,
+                compressed_at_turn=self.record.op,
+                original_tokens=made.original_tokens,
+                compressed_tokens=made.compressed_tokens,
+                compression_ratio=made.compression_ratio,
+                storage_location=library.location(made.segment_id),
+                timestamp=made.compressed_at,
+                key_files=made.key_files[:3],
+                start_turn=made.start_turn,
+            )
             queue = library.load_queue(self.session_id)
             queue.pending = [row for row in queue.pending if row.segment_id != made.segment_id]
             others = [row for row in queue.compressed if row.segment_id != made.segment_id]
