@@ -203,6 +203,7 @@ class PastRequest:
     files: dict[str, None] = field(default_factory=dict)
     used_tokens: int = 0
     answers: int = 0
+    has_worked: bool = False  # with any tool
 
 
 class SummedTranscript(msgspec.Struct, frozen=True):
@@ -257,14 +258,15 @@ def _newest(projects: Path) -> list[tuple[Path, int, int]]:
 def _summed_up(path: Path, size: int, changed_ns: int) -> SummedTranscript:
     rows: list[tuple[float, int, int]] = []
     with suppress(Unreadable):  # deleted meanwhile, or not a transcript: it has no rows
-        # a talk, without files, is no task
-        rows = [_row(used) for used in read_requests(read_turns(path)) if used.files]
+        # a talk is no task
+        rows = [_row(used) for used in read_requests(read_turns(path)) if used.has_worked]
     return SummedTranscript((size, changed_ns), limit_settings.project_of(path), rows[-MOST_ROWS:])
 
 
 def _row(used: PastRequest) -> tuple[float, int, int]:
     """Files count with their size of today."""
     file_tokens = sum(tokens_of_size(_size(file)) for file in used.files)
+    file_tokens = file_tokens or ASSUMED_FILES * FILE_TOKENS
     formula = apply_formula(used.chars, file_tokens, used.multiplier)
     return used.multiplier, formula, used.used_tokens
 
@@ -329,5 +331,6 @@ def read_requests(parts: Iterable[TurnPart]) -> Iterator[PastRequest]:
 def _take_files(request: PastRequest, calls: Iterable[TurnCall]) -> None:
     for call in calls:
         path = call.input.get("file_path") or call.input.get("notebook_path")
+        request.has_worked = True
         if call.tool in FILE_TOOLS and isinstance(path, str) and len(request.files) < MOST_FILES:
             request.files[path] = None
