@@ -136,7 +136,9 @@ def printed(record: Record) -> Iterator[BriefItem]:
         if run.line in checks
         or (run.command.edits_before == record.edits and run.line not in failed)
     ]
-    for age, (line, one) in enumerate(ran[:MOST_PRINTED]):
+    for age, (line, one) in enumerate(ran):
+        if age >= MOST_PRINTED and one.ok is not False:
+            continue
         edits = commands.describe_edits(record, one)
         end = commands.end_of_output(one, PRINTED_CHARS)
         how = (
@@ -145,7 +147,7 @@ def printed(record: Record) -> Iterator[BriefItem]:
         text = f"{code(line, SHOWN_CHARS)} {how}: {end}"
         worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
         what = ("flight", text, worth, "a newest output", one.place)
-        yield BriefItem(*what, key=line, order=1.1 + age / 99)
+        yield BriefItem(*what, key=line, order=1.1 + age / 99, is_spare=age >= MOST_PRINTED)
 
 
 def git(record: Record, room: int) -> Iterator[BriefItem]:
