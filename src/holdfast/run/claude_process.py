@@ -67,8 +67,12 @@ def find(named: Path | None) -> ClaudeProgram:
 def _read_version(path: str) -> str:
     """The words of `--version`. What it starts is ended."""
     mark = f"version-{os.getpid()}"
-    places.make_folder(places.home())  # outside of it, a kill could leave a file
-    with TemporaryFile(dir=places.home()) as out:  # what it starts would hold a pipe open
+    try:  # in our folder: elsewhere a kill could leave a file
+        places.make_folder(places.home())
+        out = TemporaryFile(dir=places.home())  # noqa: SIM115
+    except OSError as error:
+        raise NoClient(f"{path} was not asked for its version: {error.strerror}") from error
+    with out:  # what it starts would hold a pipe open
         try:
             program = subprocess.run(
                 [path, "--version"],
