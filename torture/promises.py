@@ -18,8 +18,9 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint import verify as index_rebuild
 from holdfast.checkpoint.verify import verify
 from holdfast.hub import cleanup, ids, row_times
-from holdfast.hub.ingest import set_aside
+from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import sync
+from holdfast.hub.ingest.windows import past_sources
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, compactions, metadata, requests, sessions
 from holdfast.run.supervisor import CONDUCTED
@@ -180,14 +181,15 @@ def messages_unheard(tags: dict[str, list[str]], played: Sequence[ScriptedSessio
 
 
 def same_when_rebuilt(place: Place, store: Store) -> None:
-    """An empty database that reads the same files gets the same rows; so does the index."""
+    """An empty database that reads the same files gets the same rows; so does the index. A server
+    also reads sessions whose hooks were killed before they could tell of them."""
     path = place.root / "again.db"
     again = Store.open(f"sqlite:///{path}")
     try:
         set_aside.forget()
         now_ms = row_times.now_ms()
         for one in (store, again):
-            sync(one, refreshes=False)
+            sync(one, [*gather.sources(), *past_sources()], refreshes=False)
             one.write(lambda connection: cleanup.run(connection, now_ms))  # a server may have
         for name in DERIVED:
             ours, theirs = _rows_of(store, name), _rows_of(again, name)

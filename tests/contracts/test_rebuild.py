@@ -14,9 +14,11 @@ from holdfast.cli.main import holdfast_command
 from holdfast.hub import ids, rebuild
 from holdfast.hub.errors import Corrupt
 from holdfast.hub.ingest.sync import sync
+from holdfast.hub.ingest.windows import past_sources
 from holdfast.hub.store import backup
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
+from tests.archive.sessions import session_path
 from tests.checkpoint.documents import a_document
 from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
 
@@ -96,6 +98,26 @@ def test_a_sound_database_is_filled_anew_and_people_keep_what_they_wrote(
         )
     )
     assert _everything(store) == before
+
+
+@pytest.mark.requirement("X6", "U5")
+def test_a_session_listed_before_its_hooks_told_of_it_has_the_rows_of_one_they_told_of_first(
+    store: Store, tmp_path: Path
+) -> None:
+    script = ScriptedSession(session_path("s1", "/p/tide").parent)
+    script.now_ms = 123  # nothing happens at a full second
+    script.note(transcript="")  # the hooks that would have told of it were killed
+    script.answer([])
+    assert past_sources() == ["past:s1"]
+    sync(store, past_sources())
+    script.note()
+    script.starts()
+    script.says("done")
+    sync(store)
+    again = Store.open(f"sqlite:///{tmp_path / 'again.db'}")
+    sync(again)
+    assert rows_of(store) == rows_of(again)
+    again.close()
 
 
 @pytest.mark.requirement("X6", "U3")

@@ -203,9 +203,8 @@ def find_past(session_id: str) -> WindowReader | None:
 
 def list_past(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
     """Return the session itself, before its turns are read; `held` is then no longer empty. One
-    that nobody has written to for half an hour has ended. The time is in whole seconds: a hook that
-    reports the session later is not older."""
-    last_ms = max(1, agents.written_ms(window.transcript) // 1000 * 1000)
+    that nobody has written to for half an hour has ended."""
+    last_ms = max(1, agents.written_ms(window.transcript))
     span = Span(held)
     span.add(last_ms)
     if row_times.now_ms() - last_ms > LIVE_MS:
