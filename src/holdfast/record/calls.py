@@ -4,6 +4,7 @@ lines an edit touched, what the user answered.
 Output of a tool is never taken for a rule. Only its head and tail are searched.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ import msgspec
 from holdfast.record import agents, commands, files, git, plans, shell, turns
 from holdfast.record.model import PLAN_ASKED, Agent, Call, FileUse, Place, Record
 from holdfast.redact import redact_answer
-from holdfast.text.sentences import Lazy, clip
+from holdfast.text.sentences import clip
 from holdfast.transcript.blocks import ToolResult, attempt, decoded
 from holdfast.transcript.entries import Result
 
@@ -44,7 +45,7 @@ _ASK_FOR_LEAVE = files.EDITS | {"Bash", ASKED, "ExitPlanMode"}
 _CALLER = b'"sourceToolAssistantUUID":'
 _DENIED = b'"Error: Permission for this tool use was denied'
 _REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
-_USER_SAID = Lazy(r"[Tt]he user said:")
+_USER_SAID = re.compile(r"[Tt]he user said:")
 _CLARIFIES = "The user wants to clarify these questions."  # the client's words, with answers below
 _GIVEN = ("Answer: ", "User notes: ")
 _NOTE = "\n\nNote: The user's next message"
@@ -385,5 +386,5 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
 
 
 def refusal_words(text: str) -> str:
-    found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
+    found = _USER_SAID.search(text) if text.startswith(_REFUSALS) else None
     return text[found.end() :].partition(_NOTE)[0].strip() if found else ""

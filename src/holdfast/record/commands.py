@@ -6,6 +6,7 @@ own success, or by that of the same program with no narrower target. Everything 
 is quoted beside it, not judged.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import takewhile
@@ -18,7 +19,7 @@ from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, 
 from holdfast.redact import redact
 from holdfast.text.fence import code, flat
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import Lazy, clip, clip_start, within
+from holdfast.text.sentences import clip, clip_start, within
 
 MOST_COMMANDS, MOST_FAILED = 200, 60
 PRINTED_CHARS = 300
@@ -35,7 +36,7 @@ _WRONG = (
     *("denied", "refused", "fatal", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
 )
 # `gate.rs:58`, `Tide.cs(12,3)`, `File "gate.py", line 3`, `main.tf line 3`, `gate.py::test_open`
-_PLACE = Lazy(r"\.[A-Za-z]\w{0,9}(?:[:(]\d|\"?[:,]? line \d|::\w)|file:\d")
+_PLACE = re.compile(r"\.[A-Za-z]\w{0,9}(?:[:(]\d|\"?[:,]? line \d|::\w)|file:\d")
 NOT_RUN = ("The user doesn't want to ", "[Request interrupted", "<tool_use_error>", "PreToolUse:")
 _EXIT_CODE = "Exit code "  # the client's line before the output of a command that failed
 _SILENT = "(Bash completed with no output)"  # the client's words
@@ -234,7 +235,7 @@ def telling_lines(text: str) -> list[str]:
     printed = [line for line in text.splitlines() if line.strip()]
     indents = [len(line) - len(line.lstrip()) for line in printed]
     lines = [clip(line.strip(), LONGEST_LINE) for line in printed]
-    placed = [at for at, line in enumerate(lines) if _PLACE.pattern.search(line)]
+    placed = [at for at, line in enumerate(lines) if _PLACE.search(line)]
     wrong = [at for at, line in enumerate(lines) if _names_error(line)]
     chosen: dict[int, None] = {}
     has_place = set(placed)
@@ -254,7 +255,7 @@ def _names_error(line: str) -> bool:
 
 
 def _names_place(lines: list[str]) -> bool:
-    return any(_PLACE.pattern.search(line) for line in lines)
+    return any(_PLACE.search(line) for line in lines)
 
 
 def _nearest(at: int, placed: list[int]) -> Iterator[int]:

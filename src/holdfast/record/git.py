@@ -4,12 +4,14 @@ Nothing is derived from it. What is committed or pushed, git knows: its newest a
 printed, with their step, and the edits since are counted.
 """
 
+import re
+
 from holdfast.record import shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
 from holdfast.redact import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
-from holdfast.text.sentences import Lazy, clip, head_and_tail
+from holdfast.text.sentences import clip, head_and_tail
 
 QUOTED = ("status", "commit", "push")
 COMMAND_CHARS, PRINTED_CHARS, HEAD_CHARS, LINE_CHARS = 400, 600, 200, 160
@@ -21,9 +23,9 @@ MOST_COMMITS, MOST_SHOWN, MOST_MADE = 30, 5, 60  # git is asked for; shown; of t
 # No field is empty, so that only a new commit follows two NULs.
 _FORMAT = "--format=%x00%x00c%h%x00%cd%x00d%D%x00s%s"
 # `[main de4b411] Move the warning`
-_COMMITTED = Lazy(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
+_COMMITTED = re.compile(r"(?m)^\[[^\]\n]*?\b([0-9a-f]{7,40})\] (.+)$")
 # `-m "Move the warning"`, `-m "$(cat <<'EOF'` with the words on the next line
-_TYPED = Lazy(r"""-[a-z]*m (?:"\$\(cat <<-?\s*\S+\n\s*(.+)|["']([^"'\n]+))""")
+_TYPED = re.compile(r"""-[a-z]*m (?:"\$\(cat <<-?\s*\S+\n\s*(.+)|["']([^"'\n]+))""")
 _DATE = "--date=format-local:%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -36,7 +38,7 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
     for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
-            if verb == "commit" and (made := _COMMITTED.pattern.search(text)):
+            if verb == "commit" and (made := _COMMITTED.search(text)):
                 text = text[made.start() :]  # above it stands what hooks said
             printed = head_and_tail(text, HEAD_CHARS, PRINTED_CHARS - HEAD_CHARS, "\n[…]\n")
             record.git[verb] = GitAnswer(clip(line, COMMAND_CHARS), printed, place, failed)
@@ -44,9 +46,9 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
 
 def _note_commits(record: Record, line: str, text: str, place: Place, *, failed: bool) -> None:
     """Record the commits that git printed; of one that printed nothing, the words typed for it."""
-    typed = None if failed else _TYPED.pattern.search(line)
+    typed = None if failed else _TYPED.search(line)
     quiet = [("", typed[1] or typed[2])] if typed else []
-    for name, subject in _COMMITTED.pattern.findall(text) or quiet:
+    for name, subject in _COMMITTED.findall(text) or quiet:
         made = PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
         record.commits = [*record.commits, made][-MOST_MADE:]
 

@@ -10,7 +10,6 @@ from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.value import REDACTED
 from holdfast.text import sentences
-from holdfast.text.sentences import Lazy
 from holdfast.transcript.blocks import Image, Malformed, Text, ToolResult, ToolUse, without_blanks
 from holdfast.transcript.entries import (
     Answer,
@@ -39,7 +38,7 @@ MOST_REMARKS, MOST_DECISIONS = 80, 60
 SHORTEST_REMARK, REMARK_CHARS, DECISION_CHARS = 50, 1200, 600
 _SENTENCE_ENDS = ".!?:;,。！？"  # noqa: RUF001
 # `Decision: …`, `**Decision 2:** …`, `- Entscheidung (Format): …`
-_LABEL = Lazy(r"\W*(?:decision|entscheidung|décision|decisión)\b[^:.]{0,40}:", re.IGNORECASE)
+_LABEL = re.compile(r"\W*(?:decision|entscheidung|décision|decisión)\b[^:.]{0,40}:", re.IGNORECASE)
 # Some 180 steps. What the model said before that is not searched when a long file is read for the
 # first time; words of the user, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
@@ -328,7 +327,7 @@ def hear(record: Record, text: str, place: Place) -> None:
     code. The last one announces the next call, if it ends in a colon or has only one clause."""
     said = sentences.sentences(text)
     known = {decision.text for decision in record.decisions}
-    labelled = (one for one in said if len(one) <= DECISION_CHARS and _LABEL.pattern.match(one))
+    labelled = (one for one in said if len(one) <= DECISION_CHARS and _LABEL.match(one))
     record.decisions += [Decision(one, place) for one in labelled if one not in known]
     del record.decisions[:-MOST_DECISIONS]
     end = said[-1] if said else ""

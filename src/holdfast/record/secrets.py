@@ -5,6 +5,7 @@ together after reading, and what is found is removed from the record.
 """
 
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -26,7 +27,7 @@ from holdfast.redact.find import (
     which_are_clean,
 )
 from holdfast.redact.value import REDACTED, looks_random
-from holdfast.text.sentences import ENDS_CHARS, Lazy, ends_of
+from holdfast.text.sentences import ENDS_CHARS, ends_of
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import Text, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Queued, Result
@@ -40,7 +41,7 @@ BATCH_CHARS = 50_000  # of texts that are searched together; bait of this length
 MOST_PARTS = 50
 # Of a text, each once, these are a small part of it. Values are looked for in them: 10,000 values
 # in a record of 3 MB took 2 s without that.
-_RUN = Lazy(r"\w{4,}")
+_RUN = re.compile(r"\w{4,}")
 
 
 def texts(given: dict[str, Any]) -> Iterator[str]:
@@ -104,7 +105,7 @@ class ToldSecrets:
             return data
         plain = msgspec.json.decode(data)
         told = set(texts_in(plain))
-        words = "\n".join(set(_RUN.pattern.findall("\n".join(told))))
+        words = "\n".join(set(_RUN.findall("\n".join(told))))
         forms = {form: gone for value, gone in bare for form in (value, value.lower())}
         known = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
         known.sort(key=lambda one: -len(one[0]))
@@ -132,7 +133,7 @@ class ToldSecrets:
 
 
 def _longest_run(value: str) -> str:
-    return max(_RUN.pattern.findall(value), key=len, default="")
+    return max(_RUN.findall(value), key=len, default="")
 
 
 def _index_of(value: str, texts: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from os.path import normpath
 
-from holdfast.text.sentences import Lazy, clip
+from holdfast.text.sentences import clip
 
 LONGEST_LINE = 4000
 KNOWN_LINES = 1024  # split lately: more than a record has commands, as each is looked at again
@@ -15,8 +15,8 @@ _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
 _TEMPORARY = ("/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/")
 ELSEWHERE = (*_TEMPORARY, "/dev/", "/proc/")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
-_INTO = Lazy(r">>? *([^\s&|;<>()]+)")
-_IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
+_INTO = re.compile(r">>? *([^\s&|;<>()]+)")
+_IN_QUOTES = re.compile(r"'[^']*'|\"[^\"]*\"")
 # Each of these changes the files that follow it; `mv` its last one.
 _WRITES = re.compile(r"(?:tee|(?:sed|perl) -\S*i\S*|(?:git )?mv|git (?:restore|checkout))\s")
 _ENDING = re.compile(r"\.[A-Za-z]\w*['\"]?$")
@@ -93,8 +93,8 @@ def find_removed(line: str) -> list[str]:
 
 def find_written(line: str) -> list[str]:
     """Return the files that a line writes: by `>`, in place, by a move, or by git."""
-    bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
-    found = _INTO.pattern.findall(bare)
+    bare = _IN_QUOTES.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
+    found = _INTO.findall(bare)
     for part in filter(_WRITES.match, parts(line)):
         names = [word.strip("'\"") for word in part.split() if _ENDING.search(word)]
         found += names[-1:] if "mv " in part[:7] else names

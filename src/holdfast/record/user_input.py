@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
-from holdfast.text.sentences import Lazy
 from holdfast.transcript.user_words import Author, Words, find_words
 
 if TYPE_CHECKING:
@@ -18,10 +17,10 @@ LOOKED_AT = 40  # entries, from the first
 # The prompt of a session that `holdfast run` started. `run.prompt` writes it around the tasks of a
 # plan: the frame is ours, so nobody said it.
 RUN_BEGINS = "This is batch "
-_HEAD = Lazy(rf"{RUN_BEGINS}\d+ of \d+ of (?:a plan|the plan \")")
+_HEAD = re.compile(rf"{RUN_BEGINS}\d+ of \d+ of (?:a plan|the plan \")")
 # An id has no brackets: otherwise a line of brackets would be searched once for each of them.
-TASK = Lazy(r"^## (\d+\. |Task \d+: |Task (?=\d+[.)] ))(.+?)  \[[^][\n]+\]$", re.MULTILINE)
-OWN_NUMBER = Lazy(r"^\d+[.)] ")
+TASK = re.compile(r"^## (\d+\. |Task \d+: |Task (?=\d+[.)] ))(.+?)  \[[^][\n]+\]$", re.MULTILINE)
+OWN_NUMBER = re.compile(r"^\d+[.)] ")
 TERMS = '\n## What "done" means\n'
 STEP_OF = "This is one step of a larger task,"
 OTHER_STEPS = "Its other steps are tasks of their own."
@@ -32,7 +31,7 @@ OUTLINE = "All tasks of the plan, for orientation. Other sessions do the rest:"
 SETTLED = "It is settled, and the plan says of"
 QUOTE = "> "
 OTHER_FILES = " (the other files of this task are another session's)"
-_STEP = Lazy(
+_STEP = re.compile(
     rf'^{re.escape(STEP_OF)} "(.*)"\. {re.escape(OTHER_STEPS)}$\n?(?:{re.escape(PLAN_SAYS)}\n\n)?',
     re.MULTILINE,
 )
@@ -109,18 +108,18 @@ def _queued_texts(attachment: Any) -> tuple[str, ...]:
 
 
 def is_of_a_run(prompt: str) -> bool:
-    return bool(_HEAD.pattern.match(prompt)) and TERMS in prompt
+    return bool(_HEAD.match(prompt)) and TERMS in prompt
 
 
 def split_tasks(prompt: str) -> list[tuple[str, str, str]]:
-    _, *rest = TASK.pattern.split(prompt.partition(TERMS)[0])
+    _, *rest = TASK.split(prompt.partition(TERMS)[0])
     return list(zip(rest[::3], rest[1::3], rest[2::3], strict=True))
 
 
 def heading(number: int, title: str) -> str:
     """Return the heading of a task with its number in the plan, because rules and other tasks may
     refer to it by number. A title with its own number gets no second one."""
-    return f"Task {title}" if OWN_NUMBER.pattern.match(title) else f"Task {number}: {title}"
+    return f"Task {title}" if OWN_NUMBER.match(title) else f"Task {number}: {title}"
 
 
 def extract_request(prompt: str) -> str:
@@ -129,7 +128,7 @@ def extract_request(prompt: str) -> str:
         return ""
     texts = []
     for number, title, body in split_tasks(prompt):
-        description = _STEP.pattern.sub(r"Part of: \1\n", body).replace(OTHER_FILES, "").strip()
+        description = _STEP.sub(r"Part of: \1\n", body).replace(OTHER_FILES, "").strip()
         texts.append(f"{number}{title}\n{description}".strip())
     quoted = prompt.partition(f"{RULES}\n")[2].splitlines()
     rules = takewhile(lambda line: line.startswith(QUOTE.strip()), quoted)

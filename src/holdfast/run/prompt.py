@@ -130,7 +130,7 @@ def _outline(
     if start:
         yield f"{user_input.QUOTE}({counted(start, 'task')} before these)"
     for at, task in enumerate(tasks[start:end], start + 1):
-        title = user_input.OWN_NUMBER.pattern.sub("", short(named(task.title), MAX_TITLE_CHARS))
+        title = user_input.OWN_NUMBER.sub("", short(named(task.title), MAX_TITLE_CHARS))
         state = " (yours)" if task.id in own else " (done)" if task.done else ""
         yield f"{user_input.QUOTE}{numbers.get(task.id, at)}. {title}{state}"
     if end < len(tasks):

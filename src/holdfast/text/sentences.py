@@ -79,26 +79,10 @@ def _ends_of(text: str, first: int, last: int, mark: str) -> str:
     return text if len(text) <= first + last else text[:first] + mark + text[-last:]
 
 
-class Lazy:
-    """A pattern that is compiled at its first use: compiling took a third of `record`'s import."""
-
-    __slots__ = ("_compiled", "_flags", "_text")
-
-    def __init__(self, text: str, flags: int = 0) -> None:
-        self._text, self._flags = text, flags
-        self._compiled: re.Pattern[str] | None = None
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        if self._compiled is None:
-            self._compiled = re.compile(self._text, self._flags)
-        return self._compiled
-
-
 # Typographic quotes on purpose: people paste them. In scripts without blanks a full stop always
 # ends a sentence, together with a closing quote. Marks beyond Latin-1 stand in no set: compiling
 # such a set takes 0.15 ms, and there were three.
-_END = Lazy(
+_END = re.compile(
     r"(?<![.!?])[.!?]++(?:[\"')\]*»]++|”++)*+\s+"
     r"|(?:。++|！++|？++)++(?:」++|』++|”++|）++)*+"  # noqa: RUF001
 )
@@ -137,7 +121,7 @@ def last_sentences(text: str, most: int) -> str:
 
 def split(line: str) -> list[str]:
     sentences, start = [], 0
-    for end in (_END_PLAIN if line.isascii() else _END.pattern).finditer(line):
+    for end in (_END_PLAIN if line.isascii() else _END).finditer(line):
         if line[end.start()] != "." or _ends(line, start, end.start(), end.end()):
             sentences.append(line[start : end.end()].strip())
             start = end.end()
