@@ -133,7 +133,9 @@ class Runner:
         """Its clock differs from that of the processes before and after it."""
         with self._lock:
             jump = self.random.choice(JUMPS)
-        environ = {"LD_PRELOAD": faketime(), "FAKETIME": jump}
+        # No jump of a real clock moves the monotonic one, and timed waits would never end.
+        fixed = {"FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        environ = {"LD_PRELOAD": faketime(), "FAKETIME": jump, **fixed}
         return Ended(*self.start(replace(start, is_forked=False, environ=environ)), CLOCK)
 
     def _at_call(self, kind: str, start: Start, fault: str) -> Ended:
