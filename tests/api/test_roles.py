@@ -39,12 +39,12 @@ def test_an_orchestrator_reads_who_is_stuck_what_came_back_and_what_is_next(
     session: Session,
 ) -> None:
     brief = session.brief("orchestrator")
-    assert "waits for be-1 (Answer 409 when the constraint refuses), db-1 (Exclusion" in brief
+    assert "waits for be-1 (running: Answer 409 when the constraint refuses), db-1 (running: Exc" in brief
     assert "k6 is not installed on the runner" in brief
     assert "bookings has a tstzrange `during`" in brief
     assert "next: wave 4 pending: 0 of 2 tasks done (tide table import, draught rule)" in brief
-    assert "be-1 waits for db-1: needs the constraint" in brief
-    assert "npm test" not in brief, "that is the developer's"
+    assert "Answer 409 when the constraint refuses; waits for db-1: needs the constraint" in brief
+    assert "- db-1: `psql -f db/004_no_overlap.sql`" in brief, "with the name of who ran it"
 
 
 @pytest.mark.requirement("B3")
@@ -72,8 +72,8 @@ def test_a_validator_reads_what_fails_and_what_no_run_has_checked(session: Sessi
     brief = session.brief("validator")
     assert "✗ refuses a second ship at the same berth" in brief
     unchecked = brief.partition("## Changed, and no command has passed since")[2]
-    assert "passed last: `npm run build` at step 4" in unchecked
-    assert "src/errors.ts, edited at step 10" in unchecked
+    assert "`npm run build` passed last, at step 4" in unchecked
+    assert "src/errors.ts (step 10)" in unchecked
     assert "src/routes/bookings.ts" not in unchecked, "it was built after that edit"
 
 

@@ -122,8 +122,10 @@ def compose(
     shared = _from("shared work", lambda: shared_work(record, work, reader, limit))
     if not is_chosen:  # what ended without a result is news only for who leads
         shared = [item for item in shared if item.whole or item.section != "returned"]
-    own = {command_of(row) for row in work.get("actions", ()) if row.get("agent_id") == reader}
-    others = [*_sources(record, limit, archived, budget, shown, is_chosen, own), *shared]
+    calls = sorted(work.get("actions", ()), key=lambda row: row.get("created_at") or "")
+    ran_by = {command_of(row): row.get("agent_id") or "" for row in calls}
+    ran_by = {line: name for line, name in ran_by.items() if name != reader}
+    others = [*_sources(record, limit, archived, budget, shown, is_chosen, ran_by), *shared]
     sources = _without_given([*work_items.added(added), *others], given)
     sources = put_first(sources, sections) if is_chosen else sources
     # The newest words first: where not even these have room, the older ones go.
@@ -180,25 +182,24 @@ def compose_rows(
 def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]:
     """Leave out the rows of other agents; for a specialist also the session's own. What a client
     saved for the session stays."""
-    subtasks = [one for one in work["subtasks"] if one.get("agent_id") in (reader, None)]
+    subtasks = [
+        part
+        for part in work["subtasks"]
+        if part.get("agent_id") in (reader, None)
+        or any(name.startswith(f"{reader} (") for name in part.get("blocked_by") or ())
+    ]
     waits = [one for one in work["blocking"] if reader in (one["blocked_agent"], one["blocked_by"])]
     states = [one for one in work["agent_states"] if "saved" in one or one["agent_id"] == reader]
     own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own
-    ids = {subtask.get("id") for subtask in subtasks} - {None}
+    ids = {part.get("id") for part in subtasks if part.get("agent_id") == reader} - {None}
     actions = [
         action
         for action in work["actions"]
         if action.get("agent_id") == reader or action.get("subtask_id") in ids
     ]
-    return {
-        **own,
-        "requests": work["requests"][-1:],
-        "actions": actions,
-        "modified_files": [],
-        "key_decisions": [],
-    }
+    return {**own, "actions": actions, "modified_files": []}
 
 
 def halves_of(brief: Brief) -> list[str]:
@@ -308,7 +309,7 @@ def _sources(
     budget: Ledger,
     shown: Collection[float],
     is_chosen: bool,
-    own: Collection[str],
+    ran_by: Mapping[str, str],
 ) -> list[BriefItem]:
     most_lines = min(limit // LINE_UNITS, MOST_LINES)
     sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
@@ -318,7 +319,7 @@ def _sources(
         ("git", lambda: work_items.git(record, limit)),
         ("open tasks", lambda: work_items.tasks(record)),
         ("the plan", lambda: work_items.plan(record)),
-        ("failing commands", lambda: work_items.failures(record, most_lines, own)),
+        ("failing commands", lambda: work_items.failures(record, most_lines, ran_by)),
         ("open questions", lambda: work_items.questions(record)),
         ("subagents", lambda: work_items.agents(record, limit)),
         ("commands", lambda: work_items.used_commands(record)),
@@ -408,12 +409,12 @@ def _lines(taken: list[BriefItem], sections: Sequence[Section], current: int) ->
 
 
 def _section(name: str, items: list[BriefItem]) -> Iterator[BriefLine]:
-    if name == "files":
+    if name in ("files", "unchecked"):
         folders: dict[str, list[BriefItem]] = {}
         for item in items:
             folders.setdefault(item.under, []).append(item)
         for folder, inside in folders.items():
-            gap = " " if folder and len(inside) > 1 else ""
+            gap = " " if folder.endswith("/") and len(inside) > 1 else ""
             text = f"- {folder}{gap}{', '.join(item.text for item in inside)}"
             yield BriefLine(text, inside[0].reason, inside[0].place)
         return

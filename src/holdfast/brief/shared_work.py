@@ -45,7 +45,8 @@ def shared_work(record: Record, work: Row, reader: str, limit: int) -> Iterator[
         for row in _rows(work, "subtasks")
         if known.isdisjoint(_names(row) - {""}) and _names(row)
     ]
-    yield from _subtasks(parts, work.get("at_ms"), reader, limit // ITEMS)
+    edges = list(_rows(work, "blocking"))
+    yield from _subtasks(parts, edges, work.get("at_ms"), reader, limit // ITEMS)
     told = {flat(_field(part, "description"), WORDS_CHARS) for part in parts}
     told |= {_field(part, "agent_id") for part in parts} - {""}
     for age, one in enumerate(_rows(work, "agent_states")):
@@ -58,10 +59,11 @@ def shared_work(record: Record, work: Row, reader: str, limit: int) -> Iterator[
         text += flat(_field(one, "description"), 120)
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     yield from _messages(_rows(work, "recent_messages"))
-    for age, one in enumerate(_rows(work, "blocking")):
-        why = f": {flat(_field(one, 'reason'), 120)}" if _field(one, "reason") else ""
-        who, whom = (flat(_field(one, name), 60) for name in ("blocked_agent", "blocked_by"))
-        text = f"{who} waits for {whom}{why}"
+    at_work = {_field(part, "agent_id") for part in parts if _field(part, "status") not in OVER}
+    for age, edge in enumerate(edges):
+        if _field(edge, "blocked_agent") in at_work:
+            continue  # it stands at its subtask
+        text = f"{flat(_field(edge, 'blocked_agent'), 60)} waits for {_awaited(edge)}"
         yield BriefItem("blocked", text, 0.04 / (1 + age), "somebody waits", order=100 + age)
 
 
@@ -99,22 +101,37 @@ def _waves(work: Row) -> Iterator[BriefItem]:
             yield BriefItem("waves", text, 0.02 / (1 + n), "saved", order=100 + n)
 
 
-def _subtasks(parts: Sequence[Row], at_ms: object, reader: str, most: int) -> Iterator[BriefItem]:
+def _awaited(edge: Row) -> str:
+    why = f": {flat(_field(edge, 'reason'), 120)}" if _field(edge, "reason") else ""
+    return flat(_field(edge, "blocked_by"), 60) + why
+
+
+def _subtasks(
+    parts: Sequence[Row], edges: Sequence[Row], at_ms: object, reader: str, most: int
+) -> Iterator[BriefItem]:
     """Yield subtasks that the transcript does not have, by how they stood when the store was asked:
     the reader's own, what failed or is blocked, what came back, what runs or waits."""
     by_store = f" (by the store, {_clock(at_ms)})" if at_ms else ""
     counts: dict[str, int] = {}
     for part in sorted(parts, key=lambda part: _field(part, "status") != "running"):
-        section, worth, why = _place_of(part, reader)
+        names = [name for name in part.get("blocked_by") or () if isinstance(name, str)]
+        waits = [flat(name, min(80, most // 2)) for name in names]
+        told = {name.partition(" (")[0] for name in names}
+        waits += [
+            _awaited(edge)
+            for edge in edges
+            if _field(edge, "blocked_agent") == _field(part, "agent_id")
+            if _field(edge, "blocked_by") not in told
+        ]
+        waits = [] if _field(part, "status") in OVER else waits
+        section, worth, why = _place_of(part, reader, has_to_wait=bool(waits))
         age = counts[section] = counts.get(section, -1) + 1
         changed_ms = part.get("completed_ms") or part.get("started_ms")
         stood = f"{_status(part)}{f' {_clock(changed_ms)}' if changed_ms else ''}{by_store}"
         who = "" if section == "own" else _name_of(part)
         begins = f"{who}{', ' if who else ''}{stood}: "
         begins += flat(_field(part, "description"), min(400 if section == "own" else 160, most))
-        names = [name for name in part.get("blocked_by") or () if isinstance(name, str)]
-        waits = [flat(name, min(80, most // 2)) for name in names]
-        begins += f"; waits for {', '.join(waits)}" if waits and section != "returned" else ""
+        begins += f"; waits for {', '.join(waits)}" if waits else ""
         result = redact(plain_words(part.get("result")))
         begins += " → " if result else ""
         text = quote_ends(begins, result, min(RESULT_CHARS, most)) if result else begins
@@ -127,11 +144,11 @@ def _clock(at_ms: object) -> str:
     return time.strftime("%H:%M UTC", time.gmtime(at_ms / 1000)) if type(at_ms) is int else ""
 
 
-def _place_of(subtask: Row, reader: str) -> tuple[str, float, str]:
+def _place_of(subtask: Row, reader: str, *, has_to_wait: bool) -> tuple[str, float, str]:
     status = _field(subtask, "status")
     if reader and _field(subtask, "agent_id") == reader:
         return "own", 0.1, "the reader's own"
-    if status in ("failed", "blocked"):
+    if status in ("failed", "blocked") or has_to_wait:
         return "blocked", 0.08, f"it {'has failed' if status == 'failed' else 'waits'}"
     if status == "completed":
         return "returned", 0.04 if subtask.get("result") else 0.01, "it has ended"

@@ -81,7 +81,7 @@ def _items(record: Record) -> Iterator[BriefItem]:
         if not is_withdrawn and len(telling(_texts(quote)[0])) >= LEAST_WORDS:
             yield quote
     yield from (task for task in work_items.tasks(record) if task.reason != work_items.DONE)
-    yield from work_items.failures(record, 1)
+    yield from work_items.failures(record, 1, {})
     yield from islice(work_items.plan(record), 1)
 
 

@@ -3,7 +3,7 @@ what subagents returned, what the model said, and which files and commands were 
 small part of the brief, because lists take room from words."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -195,11 +195,13 @@ def plan(record: Record) -> Iterator[BriefItem]:
         yield BriefItem("plan", text, worth, "the newest plan", place, key=whole, order=number)
 
 
-def failures(record: Record, most: int, own: Collection[str] = ()) -> Iterator[BriefItem]:
-    """Yield what failed and has not succeeded since, newest first, after the reader's `own`."""
-    failing = sorted(commands.failing(record), key=lambda pair: pair[0] not in own)
+def failures(record: Record, most: int, ran_by: Mapping[str, str]) -> Iterator[BriefItem]:
+    """Yield what failed and has not succeeded since, newest first; after the reader's own what
+    another agent ran, with its name."""
+    failing = sorted(commands.failing(record), key=lambda pair: pair[0] in ran_by)
     for age, (line, failure) in enumerate(failing):
-        text = commands.describe(record, line, failure, most).replace("\n", "\n    ")
+        who = f"{flat(name, 60)}: " if (name := ran_by.get(line)) else ""
+        text = who + commands.describe(record, line, failure, most).replace("\n", "\n    ")
         worth = 0.1 / (1 + age / 3) * (OFTEN_RUN_SINCE if failure.later else 1.0)
         what = ("failing", text, worth, LAST_FAILED, failure.place)
         yield BriefItem(*what, key=line, order=age, is_spare=age >= MOST_FAILING)
@@ -387,10 +389,12 @@ def unchecked(record: Record) -> Iterator[BriefItem]:
     changed = [(path, one) for path, one in record.files.items() if one.is_changed and not one.gone]
     changed = [(path, one) for path, one in changed if one.edited.op > since]
     changed.sort(key=lambda pair: -pair[1].edited.op)
-    if changed and passed:
-        text = f"passed last: {code(passed.line, LONGEST_COMMAND)} at step {since}; changed since:"
-        yield BriefItem("unchecked", text, UNCHECKED_WORTH, "what passed last", order=-1)
+    under = (
+        f"{code(passed.line, LONGEST_COMMAND)} passed last, at step {since}; edited since: "
+        if passed
+        else ""
+    )
     for age, (path, one) in enumerate(changed[:MOST_UNCHECKED]):
-        text = f"{plain_name(path)}, edited at step {one.edited.op}"
-        worth = UNCHECKED_WORTH / (1 + age / 8)
-        yield BriefItem("unchecked", text, worth, "no run has passed since", key=path, order=age)
+        text, worth = f"{plain_name(path)} (step {one.edited.op})", UNCHECKED_WORTH / (1 + age / 8)
+        what = ("unchecked", text, worth, "no run has passed since")
+        yield BriefItem(*what, under=under, key=path, order=age)

@@ -255,7 +255,8 @@ def _named(row: Row, blockers: Sequence[Row]) -> Row:
     known = {blocker["id"]: blocker for blocker in blockers}
     waits = [known[name] for name in row["blocked_by"] or () if name in known]
     named = [
-        f"{wait['agent_id'] or wait['agent_type'] or 'subtask'} ({wait['description']})"
+        f"{wait['agent_id'] or wait['agent_type'] or 'subtask'} "
+        f"({wait['status']}: {wait['description']})"
         for wait in waits
     ]
     return {**row, "blocked_by": named}
