@@ -39,12 +39,15 @@ def test_an_orchestrator_reads_who_is_stuck_what_came_back_and_what_is_next(
     session: Session,
 ) -> None:
     brief = session.brief("orchestrator")
-    assert "waits for be-1 (running: Answer 409 when the constraint refuses), db-1 (running: Exc" in brief
+    assert (
+        "waits for be-1 (running: Answer 409 when the constraint refuses), db-1 (running: Exc"
+        in brief
+    )
     assert "k6 is not installed on the runner" in brief
     assert "bookings has a tstzrange `during`" in brief
     assert "next: wave 4 pending: 0 of 2 tasks done (tide table import, draught rule)" in brief
     assert "Answer 409 when the constraint refuses; waits for db-1: needs the constraint" in brief
-    assert "- db-1: `psql -f db/004_no_overlap.sql`" in brief, "with the name of who ran it"
+    assert '- agent "db-1": `psql -f db/004_no_overlap.sql`' in brief, "with the name of who ran it"
 
 
 @pytest.mark.requirement("B3")
@@ -71,10 +74,11 @@ def test_a_specialist_reads_its_own_task_its_own_files_and_its_own_findings(
 def test_a_validator_reads_what_fails_and_what_no_run_has_checked(session: Session) -> None:
     brief = session.brief("validator")
     assert "✗ refuses a second ship at the same berth" in brief
-    unchecked = brief.partition("## Changed, and no command has passed since")[2]
+    unchecked = brief.partition("## Changed, and no command has passed since")[2].partition("##")[0]
     assert "`npm run build` passed last, at step 4" in unchecked
     assert "src/errors.ts (step 10)" in unchecked
     assert "src/routes/bookings.ts" not in unchecked, "it was built after that edit"
+    assert "last calls: Write `tests/berths.test.ts`; Bash `npm test` (failed)" in brief
 
 
 @pytest.mark.requirement("B3")

@@ -54,7 +54,8 @@ HEADING, MOST_HEADING = "## ", 120
 STARRED = f" ({EDITED} edited)"
 KEPT = frozenset((quotes.SECTION, quotes.UNSURE, "pinned"))  # cannot be evicted
 KEPT_BY_CLIENT = frozenset(("flight", "questions"))  # the client restores the last round
-WITH_OUTPUT = frozenset(("failing", "flight"))  # they show a command and what it printed
+WITH_DETAILS = frozenset(("failing", "flight", "unchecked"))  # of a command or a file...
+BARE = frozenset(("commands", "files"))  # ... that need not be named here again
 FOUND_AGAIN = frozenset(("files", "about"))
 LINE_UNITS, MOST_LINES = 500, 4  # of a brief, for each line of an output in it
 NOTHING_SET = Ledger()
@@ -132,9 +133,9 @@ def compose(
     items = _not_evicted([*reversed(words), *fixed, *sources], budget.evicted)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
-    quoted_lines = {one.key for one in choice.taken if one.section in WITH_OUTPUT}
-    items = [item for item in items if item.section != "commands" or item.key not in quoted_lines]
-    choice.taken = [one for one in choice.taken if one in items or one.section != "commands"]
+    quoted = {one.key for one in choice.taken if one.section in WITH_DETAILS}
+    items = [item for item in items if item.section not in BARE or item.key not in quoted]
+    choice.taken = [one for one in choice.taken if one in items or one.section not in BARE]
     fill(choice, items)
     known = sum(item.counts for item in items if choice.knows(item))
     return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
@@ -174,8 +175,10 @@ def compose_rows(
         work["requests"],
         work["actions"],
         [path for path in work["modified_files"] if isinstance(path, str)],
+        reader if role else "",
     )
-    origin = f"the store, session {flat(session_id, 40)}"
+    whom = f", for agent {flat(reader, 40)}" if role and reader else ""
+    origin = f"the store, session {flat(session_id, 40)}{whom}"
     return compose(record, max_tokens, role, work=work, given="", origin=origin, reader=reader)
 
 

@@ -28,7 +28,7 @@ from holdfast.record.model import Call, Place, Record, rank
 from holdfast.record.shell import simple_commands
 from holdfast.record.turns import began, turn_number
 from holdfast.redact import redact
-from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
+from holdfast.text.fence import agent_name, both_ends, code, flat, plain_name, quoted
 
 LONGEST_PINNED, SHORTEST_PINNED = 300, 30
 PIN = "pin "  # how the reason of a pin begins; its id follows
@@ -200,7 +200,7 @@ def failures(record: Record, most: int, ran_by: Mapping[str, str]) -> Iterator[B
     another agent ran, with its name."""
     failing = sorted(commands.failing(record), key=lambda pair: pair[0] in ran_by)
     for age, (line, failure) in enumerate(failing):
-        who = f"{flat(name, 60)}: " if (name := ran_by.get(line)) else ""
+        who = f"{agent_name(name)}: " if (name := ran_by.get(line)) else ""
         text = who + commands.describe(record, line, failure, most).replace("\n", "\n    ")
         worth = 0.1 / (1 + age / 3) * (OFTEN_RUN_SINCE if failure.later else 1.0)
         what = ("failing", text, worth, LAST_FAILED, failure.place)

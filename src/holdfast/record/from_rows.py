@@ -17,10 +17,15 @@ Row = Mapping[str, Any]
 
 
 def read_rows(
-    session_id: str, project: str, requests: Iterable[Row], actions: Iterable[Row], saved: list[str]
+    session_id: str,
+    project: str,
+    requests: Iterable[Row],
+    actions: Iterable[Row],
+    saved: list[str],
+    agent_id: str = "",
 ) -> Record:
     """Return the record of requests and actions, which are put in the order of `created_at`.
-    `saved` are files that a snapshot names as changed."""
+    `saved` are files that a snapshot names as changed. The last calls are those of this agent."""
     record = Record(session_id=session_id, words_missing=True)
     if project:
         files.enter(record, project)
@@ -28,18 +33,21 @@ def read_rows(
         files.use(record, path, "edits")
     rows = [*((row, True) for row in requests), *((row, False) for row in actions)]
     rows.sort(key=lambda pair: _text(pair[0], "created_at"))
+    own = list[Call]()
     for number, (row, is_request) in enumerate(rows):
         place = Place(number + 1, _text(row, "created_at"), record.op)
         record.at = place.at
         if not is_request:
-            _take_action(record, row, place)
+            made = _take_action(record, row, place)
+            own += [made] if agent_id in ("", _text(row, "agent_id")) else []
         elif turns.begin(record, _text(row, "prompt"), place):
             status = _text(row, "status")
             record.turns[-1].status = "" if status == "active" else status
+    record.recent = own[-MOST_RECENT:]
     return record
 
 
-def _take_action(record: Record, row: Row, place: Place) -> None:
+def _take_action(record: Record, row: Row, place: Place) -> Call:
     record.op += 1
     place = Place(place.offset, place.at, record.op)
     tool, failed = _text(row, "tool_name") or "?", bool(row.get("exit_code"))
@@ -57,6 +65,7 @@ def _take_action(record: Record, row: Row, place: Place) -> None:
         _take_run(record, row, line or f"{tool} {what}".strip(), place, failed=failed)
     made = Call(tool, what[: files.LONGEST_PATH], place, failed=failed)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
+    return made
 
 
 def _take_run(record: Record, row: Row, line: str, place: Place, *, failed: bool) -> None:
