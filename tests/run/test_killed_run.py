@@ -56,6 +56,22 @@ def test_a_session_that_had_given_its_result_is_not_repeated(theatre: Theatre) -
     assert len(theatre.records("checkpoint")) == 3
 
 
+@pytest.mark.requirement("P5", "X6")
+def test_a_result_is_noted_though_the_folder_can_no_longer_be_written(theatre: Theatre) -> None:
+    theatre.play(price=["linger"])
+    with theatre.start() as run:
+        clients = theatre.here()
+        supervisors = list(children_of(run.pid))
+        note = theatre.folder / f"{theatre.records('started')[-1]['session']}.end"
+        aside = note.rename(note.with_suffix(".aside"))  # whoever opens the note now finds none
+        run.kill()
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert _gone([*clients, *supervisors])
+    aside.rename(note)
+    assert "had ended well" in theatre.run().stderr
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
 @pytest.mark.requirement("P5", "X3")
 @pytest.mark.parametrize(
     "number",

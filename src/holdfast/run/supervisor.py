@@ -42,8 +42,8 @@ class Supervisor:
         self._writing = threading.Lock()
         self._claude = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def watch(self, lifeline: int, note: str) -> None:
-        """Return when Claude and all it started have ended."""
+    def watch(self, lifeline: int, note: int | None) -> None:
+        """Return when Claude and all it started have ended. `note` is the note's descriptor."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: self.end())
         readers = [_start(self._pass_on), _start(self._read_errors)]
@@ -52,8 +52,9 @@ class Supervisor:
         for reader in readers:
             reader.join(OUTPUT_SECONDS)
         end = encode_end(read_end(self._result, code, self._errors.decode("utf-8", "replace")))
-        with suppress(OSError):  # nothing keeps us from ending what is left
-            _write_note(note, end)
+        if note is not None:
+            with suppress(OSError):  # nothing keeps us from ending what is left
+                _write_note(note, end)
         end_processes(self._find_left, INSIST_SECONDS if self._asked_to_end else LINGER_SECONDS)
         with self._writing:
             self._silent = True
@@ -108,14 +109,18 @@ def _result_in(line: bytes) -> dict[str, Any]:
     return event if isinstance(event, dict) and event.get("type") == "result" else {}
 
 
-def _write_note(path: str, end: bytes) -> None:
-    """The note has its full size already, so this works on a full disk."""
-    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
+def _open_note(path: str) -> int | None:
+    """Before Claude begins: its end can be noted even if the folder turns read-only meanwhile."""
     try:
-        os.pwrite(fd, end.ljust(NOTE_BYTES), 0)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        return os.open(path, os.O_WRONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+
+
+def _write_note(note: int, end: bytes) -> None:
+    """The note has its full size already, so this works on a full disk."""
+    os.pwrite(note, end.ljust(NOTE_BYTES), 0)
+    os.fsync(note)
 
 
 def _write(data: bytes) -> None:
@@ -157,10 +162,11 @@ def end_session(session_id: str) -> None:
 def main(arguments: list[str]) -> None:
     """Arguments: the lifeline's descriptor, the note's path, the session's id, the command."""
     lifeline, note, session_id, *command = arguments
+    opened = _open_note(note)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it were ignored, we would not see the end
     if LINUX:
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-    Supervisor(session_id, command).watch(int(lifeline), note)
+    Supervisor(session_id, command).watch(int(lifeline), opened)
 
 
 if __name__ == "__main__":
