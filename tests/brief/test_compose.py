@@ -106,11 +106,13 @@ def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path
 
 
 @pytest.mark.requirement("B3", "B4")
-def test_of_the_words_in_the_brief_of_a_role_only_the_request_is_sure_of_its_place(
+def test_of_the_words_in_a_small_brief_of_a_role_only_the_request_is_sure_of_its_place(
     tmp_path: Path,
 ) -> None:
     session = Session().user("Never touch the schema of the tide database. " * 3)
     record = session.user("Draw the quay").record(tmp_path)
     brief = compose(record, 2000, "validator")
     assert "(all that the user typed" in brief.text
-    assert ["Draw the quay" in one.text for one in brief.items if one.pinned] == [True]
+    assert ["Draw the quay" in one.text for one in brief.items if one.pinned] == [True, False]
+    small = compose(record, 150, "validator")
+    assert ["Draw the quay" in one.text for one in small.items if one.pinned] == [True]

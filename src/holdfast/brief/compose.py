@@ -61,7 +61,7 @@ LINE_UNITS, MOST_LINES = 500, 4  # of a brief, for each line of an output in it
 NOTHING_SET = Ledger()
 MARGIN = 130  # for the cut line, the heading of the request, the star, and what redaction may add
 PINNED_SHARE, UNSURE_SHARE = 0.3, 0.15
-LEAST_WORDS_SHARE, WORDS_SHARE, ROLE_SHARE = 0.5, 0.98, 0.6  # of the room; beside a role's own
+LEAST_WORDS_SHARE, WORDS_SHARE, ROLE_SHARE = 0.5, 0.98, 0.4  # of the room; beside a role's own
 LITTLE_OPS = 2  # with so few steps after it, the transcript still ends in the summary
 GIVEN_CHARS, LEAST_GIVEN_CHARS = 120, 40  # of a line that are looked for in what the model has
 
@@ -176,6 +176,7 @@ def compose_rows(
         work["actions"],
         [path for path in work["modified_files"] if isinstance(path, str)],
         reader if role else "",
+        has_own_files=role == "developer",
     )
     whom = f", for agent {flat(reader, 40)}" if role and reader else ""
     origin = f"the store, session {flat(session_id, 40)}{whom}"
@@ -240,12 +241,14 @@ def summary_at_end(record: Record) -> str:
 
 
 def _user_words(record: Record, free: int, given: str, is_chosen: bool) -> list[BriefItem]:
-    """Return the user's words in the room they need, within these shares. What a role is for comes
-    before all but the request."""
+    """Return the user's words in the room they need, within these shares. In a small brief, what
+    a role is for comes before all but the request."""
     most = ROLE_SHARE if is_chosen and free > SMALL_UNITS // 2 else WORDS_SHARE
     needed = max(free * LEAST_WORDS_SHARE, quotes.needed_units(record, quotes.USUAL_CHARS))
     words = quotes.items(record, int(min(needed, free * most)), given)
-    first = number_at_work(record) if is_chosen else -1
+    if not is_chosen or free > SMALL_UNITS:
+        return words
+    first = number_at_work(record)
     return [replace(one, pinned=one.pinned and quotes.is_at_hand(one, first)) for one in words]
 
 

@@ -1,7 +1,7 @@
 """Four roles, each with a template file: which sections, in which order, with which share.
 
 A line is `name share heading`; a line that begins with `#` is a comment. What stands before
-`flight` is what the role is for: it has room before everything but the request. A file of the same
+`flight` is what the role is for: it comes next after the user's words. A file of the same
 name in HOLDFAST_HOME/templates/ replaces it, unless nothing in it can be used.
 """
 

@@ -58,7 +58,7 @@ def shared_work(record: Record, work: Row, reader: str, limit: int) -> Iterator[
         text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: "
         text += flat(_field(one, "description"), 120)
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
-    yield from _messages(_rows(work, "recent_messages"))
+    yield from _messages(_rows(work, "recent_messages"), reader)
     at_work = {_field(part, "agent_id") for part in parts if _field(part, "status") not in OVER}
     for age, edge in enumerate(edges):
         if _field(edge, "blocked_agent") in at_work:
@@ -113,15 +113,16 @@ def _subtasks(
     the reader's own, what failed or is blocked, what came back, what runs or waits."""
     by_store = f" (by the store, {_clock(at_ms)})" if at_ms else ""
     counts: dict[str, int] = {}
+    shown = {_field(part, "agent_id") for part in parts}
     for part in sorted(parts, key=lambda part: _field(part, "status") != "running"):
         names = [name for name in part.get("blocked_by") or () if isinstance(name, str)]
-        waits = [flat(name, min(80, most // 2)) for name in names]
-        told = {name.partition(" (")[0] for name in names}
+        whole = {name.partition(" (")[0]: name for name in names}
+        waits = [flat(who if who in shown else name, 120) for who, name in whole.items()]
         waits += [
             _awaited(edge)
             for edge in edges
             if _field(edge, "blocked_agent") == _field(part, "agent_id")
-            if _field(edge, "blocked_by") not in told
+            if _field(edge, "blocked_by") not in whole
         ]
         waits = [] if _field(part, "status") in OVER else waits
         section, worth, why = _place_of(part, reader, has_to_wait=bool(waits))
@@ -135,7 +136,7 @@ def _subtasks(
         result = redact(plain_words(part.get("result")))
         begins += " → " if result else ""
         text = quote_ends(begins, result, min(RESULT_CHARS, most)) if result else begins
-        pinned = section == "own" and _field(part, "status") not in OVER
+        pinned = section == "own" and _field(part, "status") != "completed"
         what = (section, text, worth / (1 + age / 4), why, NOWHERE, pinned)
         yield BriefItem(*what, order=age, begins=begins, whole=result)
 
@@ -155,8 +156,9 @@ def _place_of(subtask: Row, reader: str, *, has_to_wait: bool) -> tuple[str, flo
     return ("agents", *((0.05, STILL_RUNNING) if status == "running" else (0.02, "not begun")))
 
 
-def _messages(posted: Sequence[Row]) -> Iterator[BriefItem]:
-    """Yield the last messages between agents: a compaction removes what was read."""
+def _messages(posted: Sequence[Row], reader: str) -> Iterator[BriefItem]:
+    """Yield the last messages between agents: a compaction removes what was read. Those to the
+    reader are worth more than those to others."""
     words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
     for age, one in enumerate(reversed(words)):
         who, whom = (
@@ -166,7 +168,8 @@ def _messages(posted: Sequence[Row]) -> Iterator[BriefItem]:
         text = (
             f"{agent_name(who or '?')} to {to}, {flat(_field(one, 'topic'), 40)}: {_content(one)}"
         )
-        yield BriefItem("messages", text, 0.008 / (1 + age / 2), "posted on the board", order=-age)
+        worth = (0.06 if whom and whom == reader else 0.008) / (1 + age / 2)
+        yield BriefItem("messages", text, worth, "posted on the board", order=-age)
 
 
 def _content(message: Row) -> str:

@@ -389,11 +389,7 @@ def unchecked(record: Record) -> Iterator[BriefItem]:
     changed = [(path, one) for path, one in record.files.items() if one.is_changed and not one.gone]
     changed = [(path, one) for path, one in changed if one.edited.op > since]
     changed.sort(key=lambda pair: -pair[1].edited.op)
-    under = (
-        f"{code(passed.line, LONGEST_COMMAND)} passed last, at step {since}; edited since: "
-        if passed
-        else ""
-    )
+    under = f"since {code(passed.line, LONGEST_COMMAND)} passed at step {since}: " if passed else ""
     for age, (path, one) in enumerate(changed[:MOST_UNCHECKED]):
         text, worth = f"{plain_name(path)} (step {one.edited.op})", UNCHECKED_WORTH / (1 + age / 8)
         what = ("unchecked", text, worth, "no run has passed since")

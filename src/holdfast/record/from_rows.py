@@ -23,23 +23,28 @@ def read_rows(
     actions: Iterable[Row],
     saved: list[str],
     agent_id: str = "",
+    *,
+    has_own_files: bool = False,
 ) -> Record:
     """Return the record of requests and actions, which are put in the order of `created_at`.
-    `saved` are files that a snapshot names as changed. The last calls are those of this agent."""
+    `saved` are files that a snapshot names as changed. The last calls are those of this agent, if
+    it has any, and so are the files of one that `has_own_files`."""
     record = Record(session_id=session_id, words_missing=True)
     if project:
         files.enter(record, project)
-    for path in saved:
-        files.use(record, path, "edits")
     rows = [*((row, True) for row in requests), *((row, False) for row in actions)]
+    agent_id = agent_id if any(row.get("agent_id") == agent_id for row, _ in rows) else ""
+    for path in () if agent_id and has_own_files else saved:
+        files.use(record, path, "edits")
     rows.sort(key=lambda pair: _text(pair[0], "created_at"))
     own = list[Call]()
     for number, (row, is_request) in enumerate(rows):
         place = Place(number + 1, _text(row, "created_at"), record.op)
         record.at = place.at
         if not is_request:
-            made = _take_action(record, row, place)
-            own += [made] if agent_id in ("", _text(row, "agent_id")) else []
+            is_own = agent_id in ("", _text(row, "agent_id"))
+            made = _take_action(record, row, place, uses_files=is_own or not has_own_files)
+            own += [made] if is_own else []
         elif turns.begin(record, _text(row, "prompt"), place):
             status = _text(row, "status")
             record.turns[-1].status = "" if status == "active" else status
@@ -47,7 +52,7 @@ def read_rows(
     return record
 
 
-def _take_action(record: Record, row: Row, place: Place) -> Call:
+def _take_action(record: Record, row: Row, place: Place, *, uses_files: bool) -> Call:
     record.op += 1
     place = Place(place.offset, place.at, record.op)
     tool, failed = _text(row, "tool_name") or "?", bool(row.get("exit_code"))
@@ -56,7 +61,8 @@ def _take_action(record: Record, row: Row, place: Place) -> Call:
     record.tools[tool] = record.tools.get(tool, 0) + 1
     is_edit = calls.edits(tool)
     for path in [] if failed or line else paths:  # a failed call has changed and shown nothing
-        name = files.use(record, path, "edits" if is_edit else "reads")
+        kind = "edits" if is_edit else "reads"
+        name = files.use(record, path, kind) if uses_files else files.relative(record, path)
         if name and is_edit:
             commands.note_edit(record, [name])
     named = ", ".join(files.relative(record, path) for path in paths)

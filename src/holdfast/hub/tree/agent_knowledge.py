@@ -37,8 +37,10 @@ from holdfast.hub.tree.contexts import (
     without_repeats,
 )
 from holdfast.hub.tree.waves import ENDED, OPEN
+from holdfast.text.fence import flat
 
 MOST = 500  # rows of a kind: a brief counts what it leaves out
+BLOCKER_CHARS = 60  # of the task for which a subtask waits
 PRINTED_CHARS = 6_000  # of an output: its end
 
 
@@ -256,7 +258,7 @@ def _named(row: Row, blockers: Sequence[Row]) -> Row:
     waits = [known[name] for name in row["blocked_by"] or () if name in known]
     named = [
         f"{wait['agent_id'] or wait['agent_type'] or 'subtask'} "
-        f"({wait['status']}: {wait['description']})"
+        f"({wait['status']}: {flat(wait['description'] or '', BLOCKER_CHARS)})"
         for wait in waits
     ]
     return {**row, "blocked_by": named}

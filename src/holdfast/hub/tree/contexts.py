@@ -85,7 +85,8 @@ def _merge(newest_first: Sequence[Row]) -> Row | None:
         merged = {**given, **merged}
         saved_ms = {**dict.fromkeys(given, row["updated_ms"]), **saved_ms}
         if words := (_text(held.get("context_summary")) or "").strip():
-            summaries.setdefault(words, f"saved {row_times.to_iso(row['updated_ms'])}")
+            when = (row_times.to_iso(row["updated_ms"]) or "")[:16]
+            summaries.setdefault(words, f"saved {when}Z")
     whole = {**newest_first[0], "progress_summary": merged.get("context_summary")}
     return {**whole, "role_context": merged, "summaries": summaries, "saved_ms": saved_ms}
 
