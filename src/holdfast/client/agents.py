@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.client import settings_files
-from holdfast.wire import codex, copilot, places
+from holdfast.wire import places, tail
 
 MOST_CONFIG_BYTES = 1 << 20
 END_BYTES = 1 << 18
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 
 class CodingAgent(NamedTuple):
-    """One agent: its name on the command line, what people call it, how the version of its lines
-    begins, its folder, and its limit where a share of the window decides it. `lacks` are the
-    abilities that do not work with it, each with the reason if there is one to tell."""
+    """One agent: its name on the command line, with which the version of its lines begins too, what
+    people call it, its folder, and its limit where a share of the window decides it. `lacks` are
+    the abilities that do not work with it, each with the reason if there is one to tell."""
 
     name: str
     title: str
     plugin_command: str  # what installs and removes plugins
-    version: str = ""
     folder: str = ""  # below the user's home
     folder_variable: str = ""
     transcripts: str = ""  # a pattern, below its folder
@@ -122,10 +121,10 @@ SUMMARY = "how much of each item the summary holds"
 ABILITIES = ("how full the window is", HISTORY, SUMMARY, SAVED, *TOLD, STEERING, *CLAUDES)
 CLAUDE = CodingAgent("claude", "Claude Code", "claude plugin uninstall")
 CODEX = CodingAgent(
-    *("codex", "Codex", "codex plugin remove", codex.VERSION),
+    *("codex", "Codex", "codex plugin remove"),
     folder=".codex",
     folder_variable="CODEX_HOME",
-    transcripts=f"sessions/*/*/*/{codex.PREFIX}*.jsonl*",
+    transcripts=f"sessions/*/*/*/{tail.CODEX_LOGS}*.jsonl*",
     compaction_signs=(b'"type":"compacted"',),
     window_tokens=258_400,
     states=0.95,
@@ -141,10 +140,10 @@ CODEX = CodingAgent(
     lacks={STEERING: "Codex takes none", **dict.fromkeys(CLAUDES, "")},
 )
 COPILOT = CodingAgent(
-    *("copilot", "Copilot", "copilot plugin uninstall", copilot.VERSION),
+    *("copilot", "Copilot", "copilot plugin uninstall"),
     folder=".copilot",
     folder_variable="COPILOT_HOME",
-    transcripts=f"{copilot.ABOVE}/*/{copilot.NAME}",
+    transcripts=f"{tail.COPILOT_FOLDER}/*/{tail.COPILOT_LOG}",
     compaction_signs=(b"compaction_complete",),
     window_tokens=128_000,
     compacts_at=0.8,
@@ -240,9 +239,9 @@ def session_of(transcript: "Path") -> str:
 def agent_of(transcript: str | os.PathLike[str]) -> CodingAgent:
     """The agent that wrote a transcript."""
     path = os.fspath(transcript)
-    if codex.is_codex(path):
+    if tail.is_codex(path):
         return CODEX
-    return COPILOT if copilot.is_copilot(path) else CLAUDE
+    return COPILOT if tail.is_copilot(path) else CLAUDE
 
 
 def is_kept_by_its_agent(transcript: "Path") -> bool:
@@ -258,4 +257,4 @@ def named(name: str) -> CodingAgent:
 
 def with_own_limit(version: str) -> CodingAgent | None:
     """The agent whose lines have this version, unless it is Claude Code."""
-    return next((one for one in AGENTS if one.version and version.startswith(one.version)), None)
+    return next((one for one in AGENTS if one.folder and version.startswith(one.name)), None)

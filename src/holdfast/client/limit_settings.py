@@ -98,7 +98,7 @@ def read(
     variables; but a model on the command line wins. Other agents have settings of their own."""
     environ = os.environ if environ is None else environ
     agent = agents.agent_of(transcript)
-    if agent.version:
+    if agent.folder:
         return LimitSettings(compact_at=agent.own_limit(environ))
     found = LimitSettings()
     for _, settings in settings_files.read_by_file(project, environ):

@@ -20,12 +20,12 @@ from holdfast.redact import redact
 from holdfast.session import printed_brief
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip
-from holdfast.transcript import ENCRYPTED
 from holdfast.window import audit, make_mark
 from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.wire import log, scan
 from holdfast.wire.errors import describe
+from holdfast.wire.tail import ENCRYPTED
 
 
 def tell(moment: Moment) -> str:

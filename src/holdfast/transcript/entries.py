@@ -13,7 +13,6 @@ from typing import Literal
 
 import msgspec
 
-from holdfast.transcript import ENCRYPTED
 from holdfast.transcript.blocks import (
     AnyBlock,
     Text,
@@ -25,6 +24,7 @@ from holdfast.transcript.blocks import (
     words_within,
 )
 from holdfast.transcript.user_words import Author, marks_all
+from holdfast.wire.tail import ENCRYPTED
 
 NOTHING = msgspec.Raw()
 _TYPED = ("typed", "queued", "suggestion_accepted")

@@ -8,12 +8,12 @@ none, one or two. Nothing that costs is imported: the hook reads with this modul
 from __future__ import annotations
 
 from holdfast.wire.scan import WINDOW, count_of, parse_object, text_of
+from holdfast.wire.tail import ENCRYPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PREFIX = "rollout-"  # how the name of its transcripts begins
 VERSION = "codex"  # how the version of its lines begins
 OUTPUT_MARK = "\nOutput:\n"
 EXITS = ("Process exited with code ", "Exit code: ")
@@ -21,10 +21,6 @@ MOST_HEAD = 400  # characters before the output of a command
 TOLD_BY_EVENT = frozenset(("user_message", "item_completed", "turn_aborted", "token_count"))
 COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
 INTERRUPTED = "[Request interrupted by user]"
-
-
-def is_codex(path: str) -> bool:
-    return path.rpartition("/")[2].startswith(PREFIX)
 
 
 class CodexTranslator:
@@ -156,9 +152,6 @@ class CodexTranslator:
         """A boundary, and the summary. OpenAI's own is encrypted: then there are no words."""
         metadata = {"trigger": "", "preTokens": self._used or None}
         return compaction_rows(base, metadata, text_of(payload, "message") or ENCRYPTED)
-
-
-ENCRYPTED = "(The client keeps this summary encrypted: its words cannot be read.)"
 
 
 def _is_summary(row: dict[str, Any]) -> bool:

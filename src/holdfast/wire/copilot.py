@@ -6,8 +6,6 @@ costs is imported: the hook's reader of a transcript's end uses it too.
 
 from __future__ import annotations
 
-import os
-
 from holdfast.wire import codex
 from holdfast.wire.codex import result_block, text_block, user_row
 from holdfast.wire.scan import count_of, text_of
@@ -17,23 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = "copilot"  # how the version of its lines begins
-NAME, ABOVE = "events.jsonl", "session-state"
 COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 TOOLS = {"bash": "Bash", "create": "Write", "edit": "Edit", "view": "Read", "task": "Agent"}
 FIELDS = {"path": "file_path", "file_text": "content"}
 FIELDS |= {"old_str": "old_string", "new_str": "new_string"}
-
-
-def is_copilot(path: str) -> bool:
-    parts = path.rsplit("/", 3)
-    return parts[-1] == NAME and parts[-3:-2] == [ABOVE]
-
-
-def path_of(session_id: str) -> str:
-    """The log of a session; empty if there is none. Most events do not name it."""
-    home = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")
-    path = f"{home}/{ABOVE}/{session_id}/{NAME}"
-    return path if session_id and "/" not in session_id and os.path.exists(path) else ""
 
 
 class CopilotTranslator:

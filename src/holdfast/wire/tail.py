@@ -24,7 +24,10 @@ READ_BYTES = (1 << 16, 1 << 18, 1 << 20, 1 << 22)  # each is tried if the one be
 MOST_TOKENS = 1 << 40  # a larger count comes from a damaged line
 USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 FRAME_CHARS = 24  # the tags and ids around a tool call or a result
-OTHERS = ("rollout-", "events.")  # how the logs of other agents are named
+# How the logs of other agents are named, and the words of a summary that its agent encrypts.
+CODEX_LOGS = "rollout-"
+COPILOT_FOLDER, COPILOT_LOG = "session-state", "events.jsonl"
+ENCRYPTED = "(The client keeps this summary encrypted: its words cannot be read.)"
 CUT_CHARS = 30_000  # the client cuts a longer output
 PREVIEW_CHARS = 2_240  # or it writes the output to a file, and shows 2 KB and the path
 IMAGE_TOKENS = 1_600  # of an image as large as a screen
@@ -103,22 +106,33 @@ def read(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOK
 
 
 def find_log(session_id: str) -> str:
-    """Find the log of a session whose events do not name it; empty if there is none."""
-    from holdfast.wire import copilot
+    """Find Copilot's log of a session, which most events do not name; empty if there is none."""
+    home = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")
+    path = f"{home}/{COPILOT_FOLDER}/{session_id}/{COPILOT_LOG}"
+    return path if session_id and "/" not in session_id and os.path.exists(path) else ""
 
-    return copilot.path_of(session_id)
+
+def is_codex(path: str) -> bool:
+    return path.rpartition("/")[2].startswith(CODEX_LOGS)
+
+
+def is_copilot(path: str) -> bool:
+    parts = path.rsplit("/", 3)
+    return parts[-1] == COPILOT_LOG and parts[-3:-2] == [COPILOT_FOLDER]
 
 
 def translator_for(path: str) -> Translator | None:
     """What translates the lines of another agent into Claude Code's; None for Claude Code's own.
     Only another agent's hook loads its module."""
-    if not path.rpartition("/")[2].startswith(OTHERS):
-        return None
-    from holdfast.wire import codex, copilot
+    if is_codex(path):
+        from holdfast.wire.codex import CodexTranslator
 
-    if codex.is_codex(path):
-        return codex.CodexTranslator()
-    return copilot.CopilotTranslator() if copilot.is_copilot(path) else None
+        return CodexTranslator()
+    if is_copilot(path):
+        from holdfast.wire.copilot import CopilotTranslator
+
+        return CopilotTranslator()
+    return None
 
 
 def _read(fd: int, size: int, sidechain: bool, density: float, path: str) -> Tail:
