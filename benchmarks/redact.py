@@ -25,7 +25,7 @@ from tests.redact.samples import INNOCENT, SECRETS, STAND_INS
 
 import holdfast
 from benchmarks.unseen_secrets import texts
-from holdfast.redact import find
+from holdfast.redact.find import find
 
 Row = tuple[str, str, str]
 ROUNDS = 20
@@ -54,7 +54,7 @@ def rows(theirs: str = sys.executable, corpus: Path | None = None) -> Iterator[R
     bare, with_re, imported, plain, planted = _costs()
     of = "of a bare `python -I -S -c pass`"
     yield "importing `re`, which any woken hook has", f"{with_re / bare:.2f}x {of}", ""
-    yield "importing `holdfast.redact` after it", f"+{(imported - with_re) / bare:.2f}x", "≤ 0.5x"
+    yield "importing `holdfast.redact.find` after it", f"+{(imported - with_re) / bare:.2f}x", "≤ 0.5x"
     yield "100 KB of prose and code, no secrets", f"+{(plain - imported) / bare:.2f}x", "≤ 1.5x"
     yield "100 KB with one secret of each kind", f"+{(planted - imported) / bare:.2f}x", "≤ 4x"
     yield from _judged("ours", [bool(find(text)) for text in _texts()])
@@ -77,9 +77,9 @@ def _costs() -> list[float]:
     calls = [
         ("pass", ""),
         ("import re", ""),
-        (_HEAD + "holdfast.redact", ""),
-        (_HEAD + "holdfast.redact as r; r.redact(sys.stdin.read())", _plain()),
-        (_HEAD + "holdfast.redact as r; r.redact(sys.stdin.read())", _planted()),
+        (_HEAD + "holdfast.redact.find", ""),
+        (_HEAD + "holdfast.redact.find as r; r.redact(sys.stdin.read())", _plain()),
+        (_HEAD + "holdfast.redact.find as r; r.redact(sys.stdin.read())", _planted()),
     ]
     spent: list[list[float]] = [[] for _ in calls]
     for _ in range(ROUNDS):

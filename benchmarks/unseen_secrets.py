@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.readings import transcripts
-from holdfast.redact import find, redact
+from holdfast.redact.find import find, redact
 from holdfast.transcript.blocks import Text, ToolResult
 from holdfast.transcript.entries import Answer, Prompt, Result, Summary
 from holdfast.transcript.reader import read

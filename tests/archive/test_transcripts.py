@@ -13,7 +13,7 @@ import pytest
 from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import Cleaner, SaveResult, hold_archive, save_all
 from holdfast.archive.transcripts import damage
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.transcript.reader import read
 from tests.archive.sessions import (
     ROOM,

@@ -14,7 +14,7 @@ import pytest
 from holdfast.record.model import save
 from holdfast.record.reader import RecordReader
 from holdfast.record.secrets import MOST_LONG_CHARS
-from holdfast.redact import find
+from holdfast.redact.find import find
 from holdfast.text.sentences import ENDS_CHARS, MARGIN_CHARS
 from tests.checkpoint.sessions import Session
 

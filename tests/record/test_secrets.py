@@ -12,7 +12,7 @@ from holdfast.archive.save_transcripts import Cleaner
 from holdfast.record import reader
 from holdfast.record.model import load, save
 from holdfast.record.reader import read_record
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import SECRETS
 

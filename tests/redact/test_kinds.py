@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.redact import find, redact, redact_answer, redact_named_values, use_patterns
-from holdfast.redact.find import visible
+from holdfast.redact.find import (
+    find,
+    redact,
+    redact_answer,
+    redact_named_values,
+    use_patterns,
+    visible,
+)
 from tests.redact.samples import ALNUM, INNOCENT, SECRETS, STAND_INS, UPPER, drawn
 
 pytestmark = pytest.mark.requirement("X4")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.redact import are_clean, find, redact, which_are_clean
+from holdfast.redact.find import are_clean, find, redact, which_are_clean
 from tests.redact.samples import SECRETS
 
 pytestmark = pytest.mark.requirement("X4")
@@ -102,7 +102,7 @@ def test_importing_it_loads_re_and_typing_and_nothing_else() -> None:
     code = (
         "import sys, re, typing, __future__; had = set(sys.modules)\n"
         f"sys.path.insert(0, {source!r})\n"
-        "import holdfast.redact; print(*set(sys.modules) - had)"
+        "import holdfast.redact.find; print(*set(sys.modules) - had)"
     )
     run = subprocess.run([sys.executable, "-ISc", code], capture_output=True, text=True, check=True)
     assert not {name for name in run.stdout.split() if not name.startswith("holdfast")}

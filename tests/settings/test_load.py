@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.redact import redact, use_patterns
+from holdfast.redact.find import redact, use_patterns
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import PRESETS, PROJECT, TABLE, USER, Setting, Value
 from holdfast.wire import places

@@ -17,7 +17,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import clean_text, row_times
 from holdfast.hub.board import messages
-from holdfast.redact import are_clean, redact, redact_each, redact_named_values
+from holdfast.redact.find import are_clean, redact, redact_each, redact_named_values
 from holdfast.wire.log import is_utf8
 
 MOST_INT = 2**31 - 1

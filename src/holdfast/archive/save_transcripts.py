@@ -27,7 +27,7 @@ from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import lock, small_files
 from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
 from holdfast.record.user_input import words_of
-from holdfast.redact import find, redact, redact_each, redact_named_values, which_are_clean
+from holdfast.redact.find import find, redact, redact_each, redact_named_values, which_are_clean
 from holdfast.transcript import Unreadable
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from holdfast.checkpoint import added, checkpoint_file, find, index
 from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.index import CheckpointEntry
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.wire.errors import HoldfastError

@@ -28,7 +28,7 @@ from holdfast.budget.ledger import Ledger
 from holdfast.record.from_rows import command_of, read_rows
 from holdfast.record.model import Place, Record, describe_unread
 from holdfast.record.turns import number_at_work
-from holdfast.redact import are_clean, redact
+from holdfast.redact.find import are_clean, redact
 from holdfast.text import fence
 from holdfast.text.fence import flat, quoted
 from holdfast.text.sentences import clip

@@ -27,7 +27,7 @@ from holdfast.record.turns import (
     unsure_texts,
     waits,
 )
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.brief.item import NOWHERE, STILL_RUNNING, BriefItem, quote_ends
 from holdfast.record.model import Record
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import agent_name, flat
 
 NEXT_TASKS = 4  # of the next wave that are named

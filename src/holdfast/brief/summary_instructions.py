@@ -15,7 +15,7 @@ from holdfast.budget.compartments import units
 from holdfast.record import commands, open_items
 from holdfast.record.model import Record
 from holdfast.record.turns import TAKEN_BACK, TERSE_CHARS
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text import fence
 from holdfast.text.fence import code, flat, quoted
 

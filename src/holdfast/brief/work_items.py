@@ -27,7 +27,7 @@ from holdfast.record.git import answers, describe_answer, describe_branch
 from holdfast.record.model import Call, Place, Record, rank
 from holdfast.record.shell import simple_commands
 from holdfast.record.turns import began, turn_number
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import agent_name, both_ends, code, flat, plain_name, quoted
 
 LONGEST_PINNED, SHORTEST_PINNED = 300, 30

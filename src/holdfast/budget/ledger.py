@@ -18,7 +18,7 @@ from msgspec.structs import asdict, replace
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.files import folders, small_files
 from holdfast.files.small_files import NewerFile, StoreBusy
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 

@@ -15,7 +15,7 @@ import msgspec
 
 from holdfast.record.model import Place, Record
 from holdfast.record.turns import turn_number
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import flat
 from holdfast.text.sentences import clip
 from holdfast.wire import places, scan

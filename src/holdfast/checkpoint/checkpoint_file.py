@@ -23,7 +23,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.files.folders import digest
-from holdfast.redact import redact, redact_each
+from holdfast.redact.find import redact, redact_each
 from holdfast.text import timestamps
 from holdfast.text.fence import acting, escape, unescape
 from holdfast.wire.errors import HoldfastError

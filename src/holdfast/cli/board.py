@@ -18,7 +18,7 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.team import message_client
 from holdfast.hub.team.connection import server
 from holdfast.hub.tree import projects
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import agent_name, shown
 
 MOST_SHOWN_CHARS = 300

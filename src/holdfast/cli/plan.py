@@ -28,7 +28,7 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import LONGEST_TITLE, slug
 from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow, draw_mermaid
 from holdfast.plan.workflow import as_json as plain
-from holdfast.redact import redact_each
+from holdfast.redact.find import redact_each
 from holdfast.run import journal
 from holdfast.run.claude_process import PERMISSIONS
 from holdfast.run.journal import ContinuedPlan

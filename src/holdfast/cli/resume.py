@@ -20,7 +20,7 @@ from holdfast.cli.options import AS_JSON, flag
 from holdfast.cli.terminal import age, draw_table, print_json, say
 from holdfast.cli.transcripts import draw_archived
 from holdfast.client.memory_folder import slug
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session import window_brief
 from holdfast.text import fence, timestamps
 from holdfast.text.fence import shown

@@ -24,7 +24,7 @@ from holdfast.plan.project_files import find_missing
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.redact import redact_each
+from holdfast.redact.find import redact_each
 from holdfast.run import claude_process, journal, prompt
 from holdfast.run.claude_process import ClaudeProgram, NoClient
 from holdfast.run.journal import (

@@ -20,7 +20,7 @@ from holdfast.cli.terminal import paint, print_json, say, unfiltered
 from holdfast.client.agents import by_time, modified_at, session_of
 from holdfast.client.limit_settings import project_of
 from holdfast.record.user_input import first_words
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.settings import load as settings_load
 from holdfast.text import fence
 from holdfast.text.numbers import counted, short

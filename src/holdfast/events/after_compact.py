@@ -16,7 +16,7 @@ from holdfast.hook.observation import Moment
 from holdfast.memory.embedders import nearness
 from holdfast.record import storage
 from holdfast.record.secrets import ToldSecrets
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session import printed_brief
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip

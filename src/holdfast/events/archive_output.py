@@ -10,7 +10,7 @@ from holdfast.archive import outputs
 from holdfast.archive.outputs import preview
 from holdfast.client import hook_outputs
 from holdfast.files.small_files import NotStored
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.settings import load as settings_load
 from holdfast.wire import log, scan
 

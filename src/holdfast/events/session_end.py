@@ -7,7 +7,7 @@ from pathlib import Path
 
 from holdfast.events import background, record_session
 from holdfast.hook.observation import Moment
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings

@@ -11,7 +11,7 @@ from holdfast.hub.projection_file import objects_in, read_projection, running, t
 from holdfast.record import commands
 from holdfast.record import model as known
 from holdfast.record.reader import RecordReader
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.settings import load as settings_load
 from holdfast.window.make_mark import UNSAVED
 from holdfast.window.state import State, load

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast.hub.errors import Refused
-from holdfast.redact import are_clean, redact
+from holdfast.redact.find import are_clean, redact
 from holdfast.wire.log import is_utf8
 
 MOST_ITEMS, MOST_DEPTH, MOST_NUMBER = 500, 8, 1 << 53

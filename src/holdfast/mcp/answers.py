@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text import fence
 
 MAX_DEPTH = 12

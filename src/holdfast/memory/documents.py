@@ -70,7 +70,7 @@ def memory_sources(project: str) -> Iterator[MemorySource]:
 
 def _read_memory(folder: str, name: str, _state: str, _give_up: float) -> SourceRead:
     from holdfast.memory import topic_store
-    from holdfast.redact import redact
+    from holdfast.redact.find import redact
 
     data = topic_store.read(Path(folder), name) or b""
     parsed = topic_store.parse(redact(clean(data.decode("utf-8", "replace"))), name)

@@ -15,7 +15,7 @@ from holdfast.memory import engines, locations, sessions
 from holdfast.memory.index import Index, UnusableIndex
 from holdfast.memory.item import PAGE_CHARS, SEGMENT, TURN, Item
 from holdfast.memory.sync import SYNC_SECONDS, sync_project
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.segment import formats, library
 from holdfast.text import fence
 from holdfast.transcript import lookup

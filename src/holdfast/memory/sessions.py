@@ -132,7 +132,7 @@ def _read_decisions(
 ) -> SourceRead:
     from holdfast.record import model as kept
     from holdfast.record.open_items import find_decisions
-    from holdfast.redact import redact
+    from holdfast.redact.find import redact
 
     found = kept.load(places.read_small(path, MOST_BYTES))
     items: dict[str, Item] = {}

@@ -25,7 +25,7 @@ from holdfast.client.memory_folder import find_memory_folder
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, small_files
 from holdfast.files.folders import names_in
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text import fence
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError

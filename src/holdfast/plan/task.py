@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 
 from holdfast.client.limit_settings import parse_tokens
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 

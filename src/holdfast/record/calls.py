@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.record import agents, commands, files, git, plans, shell, turns
 from holdfast.record.model import PLAN_ASKED, Agent, Call, FileUse, Place, Record
-from holdfast.redact import redact_answer
+from holdfast.redact.find import redact_answer
 from holdfast.text.sentences import clip
 from holdfast.transcript.blocks import ToolResult, attempt, decoded
 from holdfast.transcript.entries import Result

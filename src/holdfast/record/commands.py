@@ -16,7 +16,7 @@ import msgspec
 
 from holdfast.record import files, git, shell, turns
 from holdfast.record.model import Command, FailedRun, GitAnswer, Place, Record, keep_most_used
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import code, flat
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, clip_start, within

@@ -8,7 +8,7 @@ import re
 
 from holdfast.record import shell
 from holdfast.record.model import Commit, GitAnswer, GitLog, Place, PrintedCommit, Record
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, head_and_tail

@@ -12,7 +12,7 @@ from holdfast.record import shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.model import Agent, Call, Place, Question, Record, Task, Turn
 from holdfast.record.turns import REFUSED, turn_at, turn_number
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text.fence import agent_name, code, flat, plain_name
 from holdfast.text.numbers import counted
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from holdfast.record import agents, plans
 from holdfast.record.model import Place, Question, Record, Turn, UnsureText
 from holdfast.record.user_input import is_notification, own_words
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.redact.value import REDACTED
 from holdfast.text import sentences
 from holdfast.text.fence import flat

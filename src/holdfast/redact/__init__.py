@@ -4,18 +4,3 @@ A secret is known by its shape or by the name it is given, never by how random i
 commit ids, hashes and uuids stay. Importing this costs `re` and nothing else. To add a kind, see
 `table`.
 """
-
-from holdfast.redact.find import (
-    are_clean,
-    find,
-    redact,
-    redact_answer,
-    redact_each,
-    redact_named_values,
-    use_patterns,
-    which_are_clean,
-)
-from holdfast.redact.value import SecretFinding
-
-__all__ = ["SecretFinding", "are_clean", "find", "redact", "redact_answer", "redact_each"]
-__all__ += ["redact_named_values", "use_patterns", "which_are_clean"]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text import fence
 
 # `--json-schema` exists since 2.0.45. A model that refuses to report is asked without end by 2.1.22

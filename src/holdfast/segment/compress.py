@@ -33,7 +33,7 @@ from holdfast.record.open_items import find_decisions
 from holdfast.record.secrets import ToldSecrets
 from holdfast.record.stream import read_turns
 from holdfast.record.turns import TERSE_CHARS, is_answer, width
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.segment import formats, library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.text.fence import clean, flat

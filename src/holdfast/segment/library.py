@@ -20,7 +20,7 @@ from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import config_folder
 from holdfast.files import folders, lock, small_files
 from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
-from holdfast.redact import are_clean, redact, redact_each
+from holdfast.redact.find import are_clean, redact, redact_each
 from holdfast.segment import formats
 from holdfast.segment.formats import Compressed, DamagedSegment, Pending, Queue
 from holdfast.text import fence

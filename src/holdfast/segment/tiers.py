@@ -17,7 +17,7 @@ import msgspec
 
 from holdfast.record.model import Record
 from holdfast.record.reader import read_record
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.segment import compress, formats, library
 from holdfast.segment.compress import Segment
 from holdfast.segment.formats import Compressed, Done, Pending, Queue

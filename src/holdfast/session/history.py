@@ -21,7 +21,7 @@ from holdfast.client import agents
 from holdfast.client.agents import agent_of
 from holdfast.client.limit_settings import project_of
 from holdfast.record.user_input import first_words
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session.summary_report import compaction_report
 from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup

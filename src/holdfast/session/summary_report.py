@@ -19,7 +19,7 @@ from holdfast.memory.embedders import nearness
 from holdfast.record.model import Place, Record
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import place_of
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session.window_brief import headline
 from holdfast.transcript.lookup import Compaction, read_compactions
 from holdfast.window.state import State

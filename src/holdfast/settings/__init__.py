@@ -12,7 +12,7 @@ def use_secret_patterns() -> None:
     """Search for the user's own patterns from now on. A server reads them once."""
     import re
 
-    from holdfast.redact import use_patterns
+    from holdfast.redact.find import use_patterns
 
     lines, own = "", places.read_small(f"{places.home()}/settings.toml", 64 << 10)
     if PATTERNS.encode() in own or f"HOLDFAST_{PATTERNS.upper()}" in os.environ:

@@ -7,7 +7,7 @@ people and models see two. Programs get all of them.
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.wire.log import inert
 
 DIGITS = 2

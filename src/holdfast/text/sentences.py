@@ -9,7 +9,7 @@ same secret, and 1 MB that is made to be slow to search took 14 s.
 import re
 from collections.abc import Iterable, Iterator
 
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 
 LONGEST_WORD = 200
 ENDS_CHARS = 16_000  # of a long text, half at each end

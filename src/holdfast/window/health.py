@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client.limit_settings import from_json
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.transcript import lookup
 from holdfast.transcript.blocks import ToolUse
 

@@ -27,7 +27,7 @@ from holdfast.hub import row_times
 from holdfast.hub.board import agreements, messages, outboxes
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 
 router = Router(tags=["board"])
 

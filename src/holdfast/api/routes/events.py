@@ -37,7 +37,7 @@ from holdfast.hub.store import tables
 from holdfast.hub.store.events import list_since, newest_id
 from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.tree import audit
-from holdfast.redact import are_clean, redact, redact_named_values
+from holdfast.redact.find import are_clean, redact, redact_named_values
 from holdfast.wire import log
 
 router = Router(tags=["events"])

@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.hub import ids
 from holdfast.hub.errors import Refused
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.text import fence
 from holdfast.window import outbox
 from holdfast.window import state as states

@@ -17,7 +17,7 @@ from holdfast.hub import clean_text
 from holdfast.hub.board.local_agents import Listener, entry_of, listeners, with_outbox
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import NoAnswer, TeamServer
-from holdfast.redact import are_clean
+from holdfast.redact.find import are_clean
 from holdfast.window import outbox
 from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, DoneMessage, OutboxEntry
 from holdfast.window.state import WindowBusy, lock_state

@@ -12,7 +12,7 @@ from holdfast.hub.tree import projects
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import BoardArguments
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 
 MAX_ROWS = 100
 

@@ -25,7 +25,7 @@ from holdfast.hub.clean_text import replace_unstorable
 from holdfast.hub.ingest import set_aside
 from holdfast.hub.ingest.gather import WINDOW
 from holdfast.hub.ingest.sync import written_at
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session import history
 from holdfast.settings import load
 from holdfast.settings.load import Settings

@@ -30,7 +30,7 @@ from holdfast.record import commands, open_items, storage
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import FIRST_TURNS, place_of
-from holdfast.redact import redact
+from holdfast.redact.find import redact
 from holdfast.session import window_brief
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
