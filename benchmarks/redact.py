@@ -54,7 +54,7 @@ def rows(theirs: str = sys.executable, corpus: Path | None = None) -> Iterator[R
     bare, with_re, imported, plain, planted = _costs()
     of = "of a bare `python -I -S -c pass`"
     yield "importing `re`, which any woken hook has", f"{with_re / bare:.2f}x {of}", ""
-    yield "importing `holdfast.redact.find` after it", f"+{(imported - with_re) / bare:.2f}x", "≤ 0.5x"
+    yield "importing `redact.find` after it", f"+{(imported - with_re) / bare:.2f}x", "≤ 0.5x"
     yield "100 KB of prose and code, no secrets", f"+{(plain - imported) / bare:.2f}x", "≤ 1.5x"
     yield "100 KB with one secret of each kind", f"+{(planted - imported) / bare:.2f}x", "≤ 4x"
     yield from _judged("ours", [bool(find(text)) for text in _texts()])

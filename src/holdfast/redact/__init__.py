@@ -2,5 +2,5 @@
 
 A secret is known by its shape or by the name it is given, never by how random it looks alone, so
 commit ids, hashes and uuids stay. Importing this costs `re` and nothing else. To add a kind, see
-`table`.
+`kinds`.
 """

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from holdfast.redact import named, shapes
-from holdfast.redact.named import SURE, SecretName, is_telling, judge_name
+from holdfast.redact import named_values, shapes
+from holdfast.redact.named_values import SURE, SecretName, is_telling, judge_name
 from holdfast.redact.value import (
     SecretFinding,
     compiled,
@@ -302,11 +302,11 @@ def _search(text: str) -> Iterator[SecretFinding]:
     yield from shapes.scan(text)
     low = _lower_in_place(text)
     tables, done = Tables(text), 0
-    for match in named.matches(low):
+    for match in named_values.matches(low):
         if match.lastgroup in ("cell", "pair"):
             yield from tables.below(match.start())
         if match.start() >= done:
-            for finding in named.findings(text, low, match):
+            for finding in named_values.findings(text, low, match):
                 done = finding.end
                 yield finding
     yield from shapes.scan_lists(low)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from holdfast.redact import table
+from holdfast.redact import kinds
 from holdfast.redact.value import (
     SecretFinding,
     compiled,
@@ -24,11 +24,11 @@ from holdfast.redact.value import (
 )
 
 Row = tuple[str, str, str, int]  # beginning, kind, alphabet, least length behind it
-Shape = tuple[str, str, str, str]  # a row of table.SHAPES
+Shape = tuple[str, str, str, str]  # a row of kinds.SHAPES
 
 KEY = "private key"
 SHORTEST_RUN = 16  # no token is shorter
-SHORTEST_SHAPE = 34  # nor is any of table.RUN_SHAPES
+SHORTEST_SHAPE = 34  # nor is any of kinds.RUN_SHAPES
 LONGEST_KEY = 24_000  # an RSA key of 16,384 bits has 12,800 characters
 START_CHARS = 3
 TELLING_CHARS = 10
@@ -38,10 +38,10 @@ _KINDS = bytes(
 )
 _LONG = b"a" * SHORTEST_RUN
 _UNKNOWN = (
-    rf"[_-](?P<part>{table.TELLING_PARTS}|{table.DOUBTFUL_PARTS})[_-](?P<body>[A-Za-z0-9]{{20,}})"
+    rf"[_-](?P<part>{kinds.TELLING_PARTS}|{kinds.DOUBTFUL_PARTS})[_-](?P<body>[A-Za-z0-9]{{20,}})"
 )
 _RANDOM = r"(?=[A-Za-z]{0,9}[0-9])[A-Za-z0-9]{10}"  # no name has it, and every token
-_ANY_SHAPE = "|".join(f"({pattern})" for _, pattern in table.RUN_SHAPES)
+_ANY_SHAPE = "|".join(f"({pattern})" for _, pattern in kinds.RUN_SHAPES)
 _MARK = r"-----(BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 _KEY_LINE = r"(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{1,15}={1,2}|[A-Z][\w-]{2,16}: .*|=\w{4}|)"
 _KEY_TAIL = r"(?:[A-Za-z0-9+/]{16,76}={0,2}|(?<![\w+/])[A-Za-z0-9+/]{1,15}={1,2})\s{0,80}\Z"
@@ -69,7 +69,7 @@ _COMMAND_END = r"\n|&&|[;|]"
 _WORD = r"[A-Za-z0-9_-]+"
 _WAYS = {
     (program, flag): way
-    for programs, flags, way in table.COMMANDS
+    for programs, flags, way in kinds.COMMANDS
     for program in programs.split()
     for flag in flags.split()
 }
@@ -81,7 +81,7 @@ def _table() -> tuple[dict[str, list[Row]], str]:
     """The tokens by their first characters, and the beginnings that tell within a run."""
     starts: dict[str, list[Row]] = {}
     within = []
-    for line in table.TOKENS.strip().split("\n"):
+    for line in kinds.TOKENS.strip().split("\n"):
         kind, alphabet, least, beginnings = map(str.strip, line.split("|"))
         for one in beginnings.split():
             starts.setdefault(one[:START_CHARS], []).append((one, kind, alphabet, int(least)))
@@ -94,7 +94,7 @@ def _table() -> tuple[dict[str, list[Row]], str]:
 
 def scan(text: str) -> Iterator[SecretFinding]:
     yield from _scan_runs(text)
-    for row in table.SHAPES:
+    for row in kinds.SHAPES:
         if row[1] in text:
             yield from _scan_shape(text, row)
     if "-----" in text:
@@ -104,12 +104,12 @@ def scan(text: str) -> Iterator[SecretFinding]:
 
 def _runs(text: str) -> Iterator[tuple[int, int]]:
     """Where the long runs are. Sixteen equal bytes are found in a third of a pattern's time."""
-    kinds = text.encode("latin-1", "replace").translate(_KINDS) + b" "
-    at = kinds.find(_LONG)
+    bytes_ = text.encode("latin-1", "replace").translate(_KINDS) + b" "
+    at = bytes_.find(_LONG)
     while at >= 0:
-        end = kinds.find(b" ", at)
+        end = bytes_.find(b" ", at)
         yield at, end
-        at = kinds.find(_LONG, end)
+        at = bytes_.find(_LONG, end)
 
 
 def _scan_runs(text: str) -> Iterator[SecretFinding]:
@@ -139,7 +139,7 @@ def _token(text: str, start: int, *, is_within: bool) -> SecretFinding | None:
     """Return the token that begins here, without a kind if no machine made it."""
     for beginning, kind, alphabet, least in _table()[0].get(text[start : start + START_CHARS], ()):
         if text.startswith(beginning, start):
-            pattern = f"{table.ALPHABETS[alphabet]}{{{least},}}+"
+            pattern = f"{kinds.ALPHABETS[alphabet]}{{{least},}}+"
             body = compiled(pattern).match(text, start + len(beginning))
             if body:
                 kind = kind if _is_body(beginning, body[0], alphabet, is_within=is_within) else ""
@@ -161,11 +161,11 @@ def _kind_of_run(run: str) -> str:
     if len(run) >= SHORTEST_SHAPE:
         match = compiled(_ANY_SHAPE).fullmatch(run)
         if match and match.lastindex and not is_masked(run):
-            return table.RUN_SHAPES[match.lastindex - 1][0]
+            return kinds.RUN_SHAPES[match.lastindex - 1][0]
     unknown = compiled(_UNKNOWN).search(run)
-    if unknown is None or run.startswith(table.PUBLIC_STARTS) or not is_made(unknown["body"]):
+    if unknown is None or run.startswith(kinds.PUBLIC_STARTS) or not is_made(unknown["body"]):
         return ""
-    is_sure = unknown["part"] in table.TELLING_PARTS.split("|")
+    is_sure = unknown["part"] in kinds.TELLING_PARTS.split("|")
     return "token" if is_sure or not is_hex(unknown["body"]) else ""
 
 
@@ -239,7 +239,7 @@ def scan_lists(low: str) -> Iterator[SecretFinding]:
     if "mnemonic" in low or "seed phrase" in low or "recovery" in low:
         for match in compiled(_PHRASE).finditer(low):
             words = compiled("[a-z]{3,8}").findall(match[1])
-            if sum(word in table.PROSE_WORDS for word in words) <= len(words) // 4:
+            if sum(word in kinds.PROSE_WORDS for word in words) <= len(words) // 4:
                 yield SecretFinding("recovery phrase", *match.span(1))
     if "recovery" in low or "backup" in low:
         for match in compiled(_CODES).finditer(low):

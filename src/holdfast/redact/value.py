@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from holdfast.redact.table import PROSE_WORDS, STOCK_WORDS
+from holdfast.redact.kinds import PROSE_WORDS, STOCK_WORDS
 
 REDACTED = "[redacted"  # every placeholder begins so, and no rule takes it for a secret
 JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait

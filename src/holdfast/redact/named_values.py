@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from holdfast.redact import table
+from holdfast.redact import kinds
 from holdfast.redact.value import (
     REDACTED,
     SecretFinding,
@@ -57,9 +57,9 @@ def judge_name(name: str) -> SecretName | None:
 @lru_cache(REMEMBERED)
 def _judge(name: str) -> SecretName | None:
     words = [word.lower() for word in compiled(_WORDS_OF_NAMES).findall(name)]
-    while len(words) > 1 and words[-1] in table.TAILS:
+    while len(words) > 1 and words[-1] in kinds.TAILS:
         words.pop()
-    if not words or not table.PUBLIC_WORDS.isdisjoint(words):
+    if not words or not kinds.PUBLIC_WORDS.isdisjoint(words):
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     kind = _kind(last)
@@ -68,44 +68,44 @@ def _judge(name: str) -> SecretName | None:
     if kind == "password":
         return SecretName(kind, SURE, is_plain=len(words) == 1 and last in ("pass", "pw"))
     if kind:
-        told = SecretName(kind, SURE, is_qualified=before in table.OPENING)
-        return None if before in table.COUNTED else told
-    if last in table.SESSION_WORDS:
+        told = SecretName(kind, SURE, is_qualified=before in kinds.OPENING)
+        return None if before in kinds.COUNTED else told
+    if last in kinds.SESSION_WORDS:
         return SecretName(SESSION, HINT)
-    if last in table.HINT_WORDS:
+    if last in kinds.HINT_WORDS:
         return SecretName("key", HINT)
-    if last in table.OTHER_TAILS:
+    if last in kinds.OTHER_TAILS:
         return None
     return SecretName("key", HINT) if _is_telling_before(words[:-1]) else None
 
 
 def _kind(word: str) -> str:
-    if word in table.PASSWORD_WORDS or (
-        word.endswith(_PASSWORD_ENDS) and word not in table.NO_PASSWORDS
+    if word in kinds.PASSWORD_WORDS or (
+        word.endswith(_PASSWORD_ENDS) and word not in kinds.NO_PASSWORDS
     ):
         return "password"
-    if word in table.SECRET_WORDS or word.endswith(("secret", "token")):
+    if word in kinds.SECRET_WORDS or word.endswith(("secret", "token")):
         return "token" if word.endswith("token") else "secret" if "secret" in word else "credential"
-    if word == "key" or (word.endswith("key") and word[:-3] in table.OPENING):
+    if word == "key" or (word.endswith("key") and word[:-3] in kinds.OPENING):
         return "key"
     return ""
 
 
 def _key(before: str) -> SecretName | None:
     """Judge "key" by what is before it: `api_key` opens something, `cache key` names a thing."""
-    if before in table.THINGS:
+    if before in kinds.THINGS:
         return None
-    level = SURE if before in table.OPENING else HINT if before else WEAK
+    level = SURE if before in kinds.OPENING else HINT if before else WEAK
     is_qualified = level == SURE and not before.startswith(("sign", "ssh", "gpg", "pgp", "deploy"))
     return SecretName("key", level, is_qualified=is_qualified)
 
 
 def _is_telling_before(words: list[str]) -> bool:
     """Whether a word before the last one names a secret: `API_KEY_OPENAI`."""
-    kinds = list(map(_kind, words))
+    told = list(map(_kind, words))
     return any(
-        kind and (kind != "key" or (at > 0 and words[at - 1] in table.OPENING))
-        for at, kind in enumerate(kinds)
+        kind and (kind != "key" or (at > 0 and words[at - 1] in kinds.OPENING))
+        for at, kind in enumerate(told)
     )
 
 
@@ -345,7 +345,7 @@ class _NamedValue:
             self._is_spoken = True
             return self._value(spoken.end())
         words = compiled(_SOME_WORDS).match(text, after)
-        is_other = words and not table.OTHER_TAILS.isdisjoint(words[0].rstrip(": \t").split())
+        is_other = words and not kinds.OTHER_TAILS.isdisjoint(words[0].rstrip(": \t").split())
         if self._name.level != SURE or is_other:
             return None
         at = _skip_blanks(text, words.end() if words else self._at)
