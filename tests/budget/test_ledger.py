@@ -101,6 +101,10 @@ def test_a_ledger_of_any_bytes_is_read_without_harm(data: bytes) -> None:
     found = ledger.read("/p", "s1")
     assert all(isinstance(one.text, str) and one.compartment in NAMES for one in found.pins)
     assert all(0 <= share <= 1 for share in found.shares.values())
+    assert found.unread == (str(path),)
+    run = CliRunner().invoke(command)
+    assert f"{path} cannot be read" in " ".join(run.stderr.split())
+    assert "Nothing is pinned" not in run.stderr
 
 
 @pytest.mark.requirement("K1")

@@ -214,6 +214,18 @@ def test_a_conductors_state_is_in_the_checkpoint_and_in_the_offer_with_its_specs
     assert str(CONDUCTOR["key"]) not in text + said + json.dumps(held)
 
 
+@pytest.mark.requirement("X4")
+def test_the_end_of_a_session_removes_what_killed_hooks_left_in_any_window(work: Work) -> None:
+    gone = subprocess.run(["sh", "-c", "echo $$"], capture_output=True, text=True, check=True)
+    folder = Path(places.window("killed"))
+    folder.mkdir(parents=True)
+    dead, alive = (folder / f".{pid}-1.draft" for pid in (int(gone.stdout), os.getpid()))
+    dead.touch()
+    alive.touch()
+    work.hook("SessionEnd")
+    assert (dead.exists(), alive.exists()) == (False, True)
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("U9")
 def test_the_end_of_a_session_leaves_one_line_in_the_day_s_note(work: Work, tmp_path: Path) -> None:

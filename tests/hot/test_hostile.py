@@ -1,5 +1,6 @@
 """What a hostile tester found, so that it stays mended. Each through a real hook process."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -88,6 +89,20 @@ def test_a_folder_of_ours_that_is_open_to_others_is_closed_and_reported(
     before = (home / "guard.log").read_text()
     fire("PostToolUse", path)
     assert (home / "guard.log").read_text() == before
+
+
+@pytest.mark.requirement("X1", "X7")
+def test_a_folder_of_ours_on_a_read_only_disk_is_read_as_it_is(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = own_home / ".holdfast"
+    home.mkdir(mode=0o755)
+
+    def refuse(path: str, mode: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", path)
+
+    monkeypatch.setattr(os, "chmod", refuse)
+    places.protect_home()
 
 
 @pytest.mark.requirement("X1", "X7")

@@ -93,6 +93,7 @@ class Ledger(NamedTuple):
     evicted: frozenset[str] = frozenset()  # ids of items, of this session
     shares: Mapping[str, float] = {}
     set_by: Mapping[str, str] = {}  # which scope each share is from
+    unread: tuple[str, ...] = ()  # files that are there and cannot be used
 
 
 def path_of(scope: str, project: str = "", session_id: str = "") -> str:
@@ -123,24 +124,32 @@ def read(project: str, session_id: str) -> Ledger:
     evicted: set[str] = set()
     shares: dict[str, float] = {}
     set_by: dict[str, str] = {}
+    unread: list[str] = []
     for scope in reversed(SCOPES):
-        held = load(path_of(scope, project, session_id))
+        path = path_of(scope, project, session_id)
+        held, is_read = _load(path)
+        unread += [] if is_read else [path]
         pins += [replace(pin, scope=scope) for pin in held.pins]
         evicted |= set(held.evicted)
         shares |= held.shares
         set_by |= dict.fromkeys(held.shares, scope)
     users = {pin.id for pin in pins if pin.by == USER}
     pins = [pin for pin in pins if pin.by == USER or pin.id not in users]
-    return Ledger(tuple(pins), frozenset(evicted), shares, set_by)
+    return Ledger(tuple(pins), frozenset(evicted), shares, set_by, tuple(unread))
 
 
 def load(path: str) -> LedgerFile:
     """What the file holds; nothing, and a line in the log, if it cannot be used."""
+    return _load(path)[0]
+
+
+def _load(path: str) -> tuple[LedgerFile, bool]:
+    """What the file holds, and whether it could be used."""
     try:
-        return _decode(path)
+        return _decode(path), True
     except (msgspec.MsgspecError, ValueError, RecursionError, NewerFile) as error:
         log.add("WARN", "budget", f"{path} was not read: {error}")
-        return LedgerFile(VERSION)
+        return LedgerFile(VERSION), False
 
 
 def _decode(path: str) -> LedgerFile:

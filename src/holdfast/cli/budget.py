@@ -144,12 +144,15 @@ def pin(
     if rule is not None:
         scope = "session" if session else "user" if is_user else "project"
         return _pin(rule, scope, session_id, compartment)
-    pins = ledger.read(_project_path(), session_id).pins
+    known = ledger.read(_project_path(), session_id)
+    pins = known.pins
+    for path in known.unread:
+        say(f"{path} cannot be read: `holdfast log` says why. Its pins are missing here.", err=True)
     if as_json:
         return print_json([row.plain() for row in pins])
     for row in pins:
         say(f"{row.id}  {shown(row.text)} ({row.scope}, {row.author})")
-    if not pins:
+    if not pins and not known.unread:
         say("Nothing is pinned. Add a rule: holdfast pin 'Never touch data/raw.'", err=True)
 
 

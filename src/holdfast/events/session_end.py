@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from holdfast.events import background, record_session
+from holdfast.files import atomic
 from holdfast.hook.observation import Moment
 from holdfast.redact.find import redact
 from holdfast.session import take_checkpoint
@@ -16,7 +17,6 @@ from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, places, scan
 from holdfast.wire.log import inert
 
-DRAFT_MS = 3_600_000
 KEPT_MS = 30 * 24 * 3_600_000
 MOST_AT_ONCE = 20  # the client gives this event little time
 MOST_NOTE_BYTES = 4 << 20
@@ -39,34 +39,27 @@ def tell(moment: Moment) -> str:
     if kept:
         _add_to_note(state, redact(kept.document.summary), settings, moment.now_ms)
     take_checkpoint.tidy(state, moment.now_ms)
-    _sweep(Path(moment.folder), moment.now_ms)
     _clear_away(moment.now_ms)
     background.start_copying(settings)
     return ""
 
 
 def _clear_away(now_ms: int) -> None:
-    """Remove old windows. They are an index of transcripts, so nothing is lost."""
+    """Remove old windows, which are an index of transcripts, and the drafts of hooks that were
+    killed while they wrote."""
     if places.linked_folder(places.windows()):
         return  # what is there may be anybody's
-    folders = list(Path(places.windows()).glob("*"))
-    old = [folder for folder in folders if now_ms - _newest_ms(folder) > KEPT_MS]
+    old = []
+    for folder in Path(places.windows()).glob("*"):
+        files = list(folder.glob("*/*"))
+        times = [path.stat().st_mtime for path in [folder, *files] if path.exists()]
+        if now_ms - max(times, default=0.0) * 1000 > KEPT_MS:
+            old.append(folder)
+        for path in files:
+            if atomic.is_left_draft(path.name) and not places.linked_folder(str(path.parent)):
+                path.unlink(missing_ok=True)
     for folder in old[:MOST_AT_ONCE]:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(folder: Path, now_ms: int) -> None:
-    """Remove drafts of hooks that were killed while they wrote."""
-    if places.linked_folder(str(folder)):
-        return
-    for draft in folder.glob("*.draft"):
-        if now_ms - draft.stat().st_mtime * 1000 > DRAFT_MS:
-            draft.unlink(missing_ok=True)
-
-
-def _newest_ms(folder: Path) -> int:
-    times = [path.stat().st_mtime for path in [folder, *folder.glob("*/*")] if path.exists()]
-    return int(max(times, default=0.0) * 1000)
 
 
 def check_note(settings: Settings, now_ms: int) -> str:

@@ -44,7 +44,12 @@ def protect_home() -> None:
     if mode & 0o170000 != 0o040000 or not mode & 0o077:
         return
     if found.st_uid == os.geteuid() and not mode & 0o1000:
-        os.chmod(folder, 0o700)
+        try:
+            os.chmod(folder, 0o700)
+        except OSError as error:
+            if error.errno == 30:  # EROFS: on a read-only disk nobody can write into it
+                return
+            raise
     if os.stat(folder).st_mode & 0o077:
         raise OSError(f"{folder} is open to others; name a folder of your own in HOLDFAST_HOME")
     from holdfast.wire import log
