@@ -124,3 +124,18 @@ def test_a_paraphrase_is_found_by_its_meaning_where_there_are_vectors(tmp_path: 
     failing, request = measure(summary, record, nearness)
     assert request.is_found and request.by_meaning and "BOM" in request.passage
     assert not failing.is_found  # what a command printed has no meaning of its own
+
+
+@pytest.mark.requirement("B6", "B9")
+def test_only_so_much_is_compared_by_meaning_as_a_hook_has_time_for(tmp_path: Path) -> None:
+    """A summary of 60,000 characters on short lines took 24 seconds; the client waits 20."""
+    compared: list[int] = []
+
+    def nearness(texts: Sequence[str], passages: Sequence[str]) -> list[tuple[float, int]]:
+        compared.extend((sum(map(len, texts)), sum(map(len, passages))))
+        return [(0.0, 0) for _ in texts]
+
+    asked = " ".join(f"Round height {number} of harbours in tables." for number in range(2_000))
+    record = Session().user(asked).says("Ok.").record(tmp_path)
+    measure("\n".join(f"Tide {number} is read." for number in range(3_000)), record, nearness)
+    assert min(compared) > 0 and max(compared) <= 16_000

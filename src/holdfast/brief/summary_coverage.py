@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from holdfast.brief import quotes, work_items
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
-from holdfast.text.sentences import is_prose, split, telling, words
+from holdfast.text.sentences import clip, is_prose, split, telling, words
 
 LEAST_WORDS = 3  # telling ones; "yes, let's add this" means nothing in a summary
 # What the client writes around a summary tells nothing of the session.
@@ -28,6 +28,8 @@ CLIENT_FRAME = (
 )
 PASSAGE_LINES = 3
 MOST_MEANT = 120  # sentences whose meaning is compared
+LONGEST_MEANT = 400  # characters of one
+MEANT_CHARS = 16_000  # of these sentences, and of the summary: vectors of 80,000 took 24 s
 FOUND = 0.6  # from this share on, the summary is taken to hold an item
 SAME_MEANING = 0.75  # the cosine of two texts that say the same in other words
 LIKE_MEANING = 0.6  # from this cosine on; below it, texts in one language are alike anyway
@@ -127,12 +129,20 @@ def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) ->
     own. Nearness that is not the same meaning says nothing: any two sentences about the same work
     are a little alike."""
     some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
-    some = some[:MOST_MEANT] if known.lines else []
-    near = nearness([one.text for one in some], known.lines) if some else []
-    for one, (cosine, line) in zip(some, near, strict=True):
+    passages = _within_limit(dict.fromkeys(known.lines))
+    texts = _within_limit(one.text for one in some[:MOST_MEANT]) if passages else []
+    near = nearness(texts, passages) if texts else []
+    for one, (cosine, at) in zip(some, near, strict=False):
         share = min(1.0, cosine / SAME_MEANING)
         if cosine >= LIKE_MEANING:
-            one.share, one.passage, one.by_meaning = share, known.lines[line], True
+            one.share, one.passage, one.by_meaning = share, passages[at], True
+
+
+def _within_limit(texts: Iterable[str]) -> list[str]:
+    """The first of the texts, and of each no more than a vector tells of."""
+    short = [clip(text, LONGEST_MEANT) for text in texts]
+    ends = accumulate(map(len, short))
+    return [text for text, end in zip(short, ends, strict=True) if end <= MEANT_CHARS]
 
 
 class SummaryWords:
