@@ -46,8 +46,7 @@ _ANSWERS = "answers"
 
 
 class SaveResult(NamedTuple):
-    """How many transcripts were written, how many sessions are left for the next run, and the
-    errors."""
+    """How many transcripts were written, how many sessions are left, and the errors."""
 
     written: int = 0
     left: int = 0
@@ -66,8 +65,7 @@ def hold_archive(seconds: float = lock.FOREVER) -> Iterator[bool]:
 
 
 def save_all(most_bytes: int, seconds: float = lock.FOREVER) -> SaveResult:
-    """Save every transcript of the client that changed, or as many as the time allows, once no
-    other process does."""
+    """Save the transcripts that changed, as many as the time allows, alone on this machine."""
     give_up = time.monotonic() + seconds
     with hold_archive(seconds) as is_ours:
         return _save_all(most_bytes, give_up) if is_ours else SaveResult()
@@ -131,8 +129,7 @@ def _first(source: str) -> CopyHeader:
 
 
 def _packed(source: str, room: int) -> bytes:
-    """The copy, within its room. Lines may quote a secret that a later line names: where one was
-    found, all is read once more."""
+    """The copy, within its room; read again after a secret, which earlier lines may quote."""
     cleaner, known = Cleaner(), -1
     while known != cleaner.known:
         known = cleaner.known
@@ -195,8 +192,7 @@ def _first_request(lines: list[bytes]) -> str:
 
 
 def _sessions() -> list[tuple[float, list[str]]]:
-    """When each session of the client changed, and its files, its own first; newest first. Links
-    are not followed."""
+    """When each session changed, and its files, its own first; newest first, without links."""
     listed = []
     root = transcripts_folder()
     for project in _entries(root):

@@ -60,8 +60,7 @@ class CopyHeader(NamedTuple):
 
 
 def encode_header(about: CopyHeader) -> bytes:
-    """The empty first member, with JSON. A path may hold bytes that are not text; they survive the
-    round trip."""
+    """The empty first member, with JSON. Bytes of a path that are not text survive."""
     text = json.dumps({"version": VERSION, **about._asdict()}, ensure_ascii=False)
     data = text.encode("utf-8", "surrogatepass")
     lengths = (len(data) + 4).to_bytes(2, "little"), len(data).to_bytes(2, "little")
@@ -183,8 +182,7 @@ def prune(most_bytes: int) -> float:
 
 
 def remove(session: ArchivedSession) -> None:
-    """Remove a session for good. While the client still has it, a note keeps it from being
-    archived again."""
+    """Remove a session for good: a note keeps it from being archived again."""
     is_left = not is_gone(session)
     _delete(session)
     if is_left:
@@ -261,8 +259,7 @@ def is_empty(path: str) -> bool:
 
 
 def damaged_copies(seconds: float) -> list[str]:
-    """What is wrong with each damaged copy, as far as the time allows. Copies whose source is gone
-    are checked first."""
+    """What is wrong with each damaged copy, in the time given; first those whose source is gone."""
     give_up, troubles = time.monotonic() + seconds, list[str]()
     for session in sorted(sessions(), key=is_gone, reverse=True):
         for path in session.files:

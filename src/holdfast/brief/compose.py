@@ -184,8 +184,7 @@ def compose_rows(
 
 
 def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]:
-    """Leave out the rows of other agents; for a specialist also the session's own. What a client
-    saved for the session stays."""
+    """Leave out the rows of other agents; for a specialist also the session's own."""
     subtasks = [
         part
         for part in work["subtasks"]
@@ -208,8 +207,7 @@ def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]
 
 def halves_of(brief: Brief) -> list[str]:
     """Return a brief as what one hook can print, or two: each is fenced and readable alone. The
-    second one begins with an item and repeats the heading above it; a line is cut in two only if
-    the rest would be too long."""
+    second one begins with an item and its heading; a line is cut only if the rest is too long."""
     if units(brief.text) <= FIRST_UNITS:
         return [brief.text]
     opening, notice, *body, closing = brief.text.split("\n")

@@ -126,8 +126,7 @@ def _joined(parts: list[_Part]) -> MeasuredItem:
 
 def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) -> None:
     """Compare those that the words did not find; what a command printed has no meaning of its
-    own. Nearness that is not the same meaning says nothing: any two sentences about the same work
-    are a little alike."""
+    own. Below a certain nearness it says nothing: all sentences about the same work are alike."""
     some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
     passages = _within_limit(dict.fromkeys(known.lines))
     texts = _within_limit(one.text for one in some[:MOST_MEANT]) if passages else []

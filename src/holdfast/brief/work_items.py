@@ -63,8 +63,7 @@ _MARKS = {True: "", False: "failed at ", None: ""}
 def pinned(marked: Iterable[str], pins: Iterable[Pin], room: int) -> list[BriefItem]:
     """Return rules of instruction files that the client does not restore, and what was pinned by
     hand, each in its compartment: the more there are, the shorter each is quoted. A pin that is not
-    the user's stands among the model's notes, and says whose it is: what the user pinned holds like
-    the user's words."""
+    the user's stands among the model's notes, and says whose it is."""
     items = [
         BriefItem("marked", text, 1.0, "a marked rule", pinned=True, order=number)
         for number, text in enumerate(marked)
@@ -295,8 +294,7 @@ def used_files(
 ) -> Iterator[BriefItem]:
     """Yield the files that were read or edited, each under its folder, edited ones first and then
     by how likely each is to be used again: as many as fit into their share of the brief, or into
-    the share that the user set. The others have no worth and are only counted. What was only named
-    may be no file (`sys.stdin`)."""
+    the share that the user set. The others are only counted; what was only named may be no file."""
     room = int(limit * max(FILES_SHARE, shares.get(BACKGROUND, 0.0)))
     most = {True: int(room * EDITED_PART), False: room}
     folders: set[str] = set()

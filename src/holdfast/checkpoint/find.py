@@ -37,8 +37,7 @@ def newest(
     None.
 
     Only checkpoints made on this machine count, because the model gets the text without asking for
-    it. After a clock was set back, old ones are dated in the future: they count up to `within`
-    ahead.
+    it. After a clock was set back, old ones lie in the future: they count up to `within` ahead.
     """
     for entry in sort_entries(index.of_project(project)):
         if entry.agent_id or session_id not in (None, entry.session_id):

@@ -67,8 +67,7 @@ class Change(msgspec.Struct, frozen=True):
 
 def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
-    was done to it. Without room, commits stand without their files, and what is left out by
-    folder."""
+    was done to it. Without room, commits stand without files, and the rest by folder."""
     changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.before_paths))
     whole = [one.whole for one in changes]
     if size(whole) <= room:
@@ -442,8 +441,7 @@ def _in_progress(record: Record) -> Iterator[str]:
 def _turns(record: Record, room: int) -> list[str]:
     """Return the turns in order, each with its answer, both with the most characters that fit for
     all. In a long session the newest turns have an answer, and the older ones are one line each.
-    Where even these do not fit, the oldest are counted; the first one, which says what the session
-    is about, always stands."""
+    Where even these do not fit, the oldest are counted, but for the first one."""
     known = [at for at, turn in enumerate(record.turns) if turn.asked or turn.edited]
     for most in TURN_CHARS:
         whole = [_turn(record, at, most) + _answer(record, at, most) for at in known]

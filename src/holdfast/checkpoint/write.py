@@ -124,8 +124,7 @@ def _hide_from_git(folder: int) -> None:
 
 
 def _free_names(document: Document) -> Iterator[str]:
-    """Yield unused names. An id is unique in a project, even if one checkpoint is in the project
-    and one in our folder."""
+    """Yield unused names. An id is unique for a project, in its folder and in ours."""
     taken = snapshot.names(document.project)
     for checkpoint_id in timestamps.ids(document.created):
         if checkpoint_id not in taken:

@@ -2,8 +2,7 @@
 
 `additionalContext` reaches the model and `systemMessage` the user. A missing event name or an
 unknown decision makes Claude Code drop the whole output. `updatedToolOutput` must have the shape of
-the tool's own output, or it is ignored (for an MCP tool a string and a list of blocks are
-accepted).
+the tool's own output, or it is ignored (an MCP tool's may be a string or blocks).
 """
 
 import json

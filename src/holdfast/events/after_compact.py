@@ -1,7 +1,6 @@
 """After a compaction: what the client's summary and our brief both left out is owed to the model.
 
-The boundary is not in the file yet, so there is no reading. Nothing is printed: it would only be
-shown on the screen.
+The boundary is not in the file yet, so there is no reading. Nothing is printed.
 """
 
 from collections import Counter

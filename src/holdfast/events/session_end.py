@@ -45,8 +45,7 @@ def tell(moment: Moment) -> str:
 
 
 def _clear_away(now_ms: int) -> None:
-    """Remove old windows, which are an index of transcripts, and the drafts of hooks that were
-    killed while they wrote."""
+    """Remove old windows (an index of transcripts) and the drafts of hooks that were killed."""
     if places.linked_folder(places.windows()):
         return  # what is there may be anybody's
     old = []

@@ -1,8 +1,7 @@
 """At the start of a session: record it, offer what was saved; after a compaction, restore it.
 
 A brief that is too long for one output is printed by two hooks, which the client runs at the same
-time. The second composes the same brief from the same record, and changes no state: it only leaves
-what it printed.
+time. The second composes the same brief from the same record, and changes no state.
 """
 
 from __future__ import annotations

@@ -39,8 +39,7 @@ def tell_prompt(moment: Moment) -> str:
 
 def tell_call(moment: Moment) -> str:
     """After a tool call (asynchronous): tell the model now, the user by the next hook that is
-    shown. For a subagent nothing is printed: it would go to its parent (0 of 5 requests of the
-    agent had it)."""
+    shown. For a subagent nothing is printed: it would go to its parent."""
     news = _judge(moment)
     to_model = "" if moment.payload.get("agent_id") else news.to_model
     if not to_model and settings_load.load().word("server"):

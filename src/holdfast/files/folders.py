@@ -1,8 +1,7 @@
 """Folders for checkpoints: in the project if possible, else in HOLDFAST_HOME; entered safely.
 
 The author of a repository is unknown: `.claude` or `.claude/checkpoints` may be a link that leads
-out of it. So a folder is opened part by part without following links, and its files are named
-relative to it.
+out of it. So a folder is opened part by part without following links.
 """
 
 import hashlib

@@ -41,8 +41,7 @@ class Moment:
 
     def _newest_tail(self, sidechain: bool, density: float) -> tail.Tail:
         """The end of the transcript, once it holds the answer whose call this is: after a quick
-        tool the hook starts before the client has written it (11 of 16 times; it came within 67
-        ms)."""
+        tool the hook starts before the client has written it; it came within 67 ms."""
         call = scan.text_of(self.payload, "tool_use_id")
         seen = tail.read(self.transcript, sidechain, density)
         waits = LATE_LOOKS if _is_live(self.transcript) else 0

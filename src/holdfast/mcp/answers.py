@@ -21,8 +21,7 @@ MAX_HANDLES = 64
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """Fields, plus what may be too long for one page: `rows`, placed `under` a name, or a quoted
-    `text` with its `origin`."""
+    """Fields, and what may be too long for a page: `rows`, `under` a name, or a quoted `text`."""
 
     words: str
     fields: Mapping[str, Any] = field(default_factory=dict)

@@ -123,8 +123,7 @@ def _start(parent: int) -> tuple[BinaryIO, int]:
 
 class McpServer:
     """Answers requests, one per line. Tools run in threads, so a slow call delays neither other
-    calls nor the exit. `begin` is called at each message; `idle` is set while no call runs, for
-    background work."""
+    calls nor the exit. `begin` is called at each message; `idle` is set while no call runs."""
 
     def __init__(
         self, answers: int, idle: threading.Event, begin: Begin, call_tool: CallTool = call
@@ -197,8 +196,7 @@ def exit_with_client(parent: int, answers: int) -> None:
     """Exit this process as soon as `parent` exits or nobody can read `answers` any more.
 
     The end of stdin is not enough, because another child of the client may have inherited the pipe.
-    `parent` was read at start-up: if the client died since then, our parent is now another process,
-    which may live for ever.
+    `parent` was read at start-up: if the client died since then, our parent is another process.
     """
     output = os.dup(answers)  # `_take_streams` replaces the descriptor
 

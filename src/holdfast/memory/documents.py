@@ -162,8 +162,7 @@ def segment_sources(project: str) -> Iterator[MemorySource]:
 
 
 def _files_below(folder: str, depth: int = 3) -> Iterator[str]:
-    """List the files below a folder. Links are not followed: a link to `/` would make every search
-    read the whole disk."""
+    """List the files below a folder, without links: one to `/` would have the whole disk read."""
     for name in sorted(names_in(folder)):
         path = f"{folder}/{name}"
         if name.endswith(".json"):
@@ -235,8 +234,7 @@ def _database() -> str:
 
 
 def _read_messages(project: str, _state: str, _give_up: float) -> SourceRead:
-    """Read the newest messages, without notices: a brief has none of them either, and nobody asks
-    for them later."""
+    """Read the newest messages, without notices, as in a brief."""
     from holdfast.brief.shared_work import NOTICES  # loads a decoder, most searches need none
 
     notices = ", ".join(f"'{topic}'" for topic in NOTICES)

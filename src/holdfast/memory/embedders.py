@@ -33,8 +33,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The embedder's name. Raises NoEmbedder if a server must be asked for it and does not
-        answer."""
+        """The embedder's name. Raises NoEmbedder if a server that knows it does not answer."""
 
     def embed(self, texts: Sequence[str]) -> Array:
         """Return one vector of length one per text. Raises NoEmbedder on failure."""
@@ -83,8 +82,7 @@ _opened: dict[tuple[str, str, str], Embedder | NoEmbedder] = {}
 
 
 def current_embedder() -> Embedder:
-    """Return the configured embedder, opened once. If it is missing, every call raises the same
-    error."""
+    """Return the configured embedder, opened once; if it is missing, the same error each time."""
     words = read_settings()
     with _lock:
         if words not in _opened:

@@ -41,8 +41,7 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The model and the size of its vectors, because a server may replace a model under the
-        same name."""
+        """The model and the size of its vectors: a name may get another model."""
         if not self._size:
             self.embed([" "])
         return f"{self._called}, {self._size} numbers"

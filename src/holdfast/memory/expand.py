@@ -120,8 +120,7 @@ def _read(word: str, project: str) -> FullText:
 
 
 def _read_entry(word: str, project: str) -> FullText:
-    """Read an entry of an index. If nothing begins with the word, the index is brought up to date
-    and asked again."""
+    """Read an entry of an index, which is brought up to date if nothing begins with the word."""
     notes: list[str] = []
     for is_fresh in (False, True) if word else ():
         if is_fresh:

@@ -103,8 +103,7 @@ class Statement(Protocol):
 
 
 class Index(ABC):
-    """The entries of one project. `mine` limits a statement to them; the tables of the engines have
-    other names."""
+    """The entries of one project. `mine` limits a statement to them; table names differ."""
 
     project: str
     path = ""
@@ -250,8 +249,7 @@ class Index(ABC):
         return self._items("NOT embedded ORDER BY place DESC LIMIT :most", most=most)
 
     def put_vectors(self, embedder: str, place: int, text_hash: str, made: Sequence[Kept]) -> bool:
-        """Store the vectors of an entry's pieces; none if it has changed meanwhile, or if another
-        embedder is in use now."""
+        """Store the vectors of an entry's pieces, unless it or the embedder has changed."""
 
         def change(ask: Statement) -> bool:
             query = f"SELECT 1 FROM {self.table} WHERE {self.mine} place = :p AND hash = :h"

@@ -140,8 +140,7 @@ def read_verified(package: str, name: str, sha256: str) -> bytes:
 
 
 class Worker:
-    """A model in its own process. `word` is the setting `embedder`: an installed model, or a
-    folder."""
+    """A model in its own process. `word` is the setting: an installed model, or a folder."""
 
     def __init__(self, word: str, idle_seconds: float = IDLE_SECONDS) -> None:
         self._word, self._idle_seconds = word, idle_seconds

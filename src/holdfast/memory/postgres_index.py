@@ -4,8 +4,7 @@ Each machine adds its own entries and removes only those; everybody finds all of
 pgvector on the server there are no vectors, and every answer says so.
 
 Keyword search is similar to BM25: rare words count more, long texts count less. Ranking every match
-of a common word is slow, so the rarest words of the query choose a limited number of candidates,
-and all words rank these.
+of a common word is slow, so the rarest words of the query choose the candidates.
 """
 
 from __future__ import annotations

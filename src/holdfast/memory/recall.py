@@ -144,8 +144,7 @@ def _open_indexes(
 
 def _sync_others(project: str, notes: list[str], seconds: float, report: Report) -> None:
     """Bring the indexes of all known projects up to date, as far as time allows; note what was
-    not. A team's database gets none of them unasked: only a search in a project's folder adds it
-    there."""
+    not. A team's database gets only the project whose folder is searched in."""
     if engines.is_shared():
         shared = {project, *(index.project for index in engines.all_indexes(project, []))}
         if missing := len(sessions.known_projects() - shared):

@@ -1,5 +1,4 @@
-"""What a search returns: each result, a snippet that shows why it was found, and how to get the
-rest."""
+"""What a search returns: results, snippets that show why, and how to get the rest."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -63,8 +62,7 @@ class Rank(NamedTuple):
 
 
 class FoundItem(NamedTuple):
-    """One result. Its texts are safe: they cannot act in a terminal, close a fence or look like a
-    tag."""
+    """One result. Its texts cannot act in a terminal, close a fence or look like a tag."""
 
     item: Item
     project: str
@@ -127,8 +125,7 @@ def describe_result(hit: FoundItem, asked: Query) -> FoundItem:
 
 
 def _worded(item: Item, sayings: list[str], asked: Query) -> str:
-    """Return the words to show: those of the entry, or its `more` if only that has words of the
-    query."""
+    """Return the entry's words, or its `more` if only that has words of the query."""
     said = "\n".join(sayings)
     tells = any(stem(term) in said.lower() for term in asked.terms)
     return said if tells or not item.more else item.more

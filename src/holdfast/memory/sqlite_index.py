@@ -81,8 +81,7 @@ _NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has this n
 
 
 class Embedded(Index):
-    """An index in a SQLite file. Threads use it one at a time: each holds the lock while it
-    asks."""
+    """An index in a SQLite file, which threads use one at a time."""
 
     def __init__(self, project: str, path: str = "") -> None:
         self.project = project
@@ -105,8 +104,7 @@ class Embedded(Index):
             return self.connection.execute(query, values).fetchall()
 
     def write(self, change: Callable[[Statement], T]) -> T:
-        """Begin with `BEGIN IMMEDIATE`: a deferred transaction can fail with "busy" in spite of the
-        timeout."""
+        """Begin with `BEGIN IMMEDIATE`: a deferred one can be "busy" in spite of the timeout."""
         with self.lock, in_words(self.path), self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
             return change(self.ask)
@@ -146,8 +144,7 @@ class Embedded(Index):
         super().begin_again()
 
     def counts(self) -> IndexCounts:
-        """Return the counts. They are cached until something changes, because counting takes longer
-        than a search."""
+        """Return the counts, cached until something changes: they take longer than a search."""
         with self.lock:
             version = self._version()
             if self._counted[0] != version:
@@ -183,8 +180,7 @@ class Embedded(Index):
         return dict(self.ask(statement, terms=terms, most=most, **_kinds(wanted)))
 
     def _only(self, wanted: SearchFilter, column: str) -> str:
-        """Return the filter as a condition; empty if everything is wanted, because a condition
-        costs time."""
+        """Return the filter as a condition, which costs time; empty if everything is wanted."""
         clause = ""
         if not wanted.cold and self.ask("SELECT 1 FROM items WHERE cold LIMIT 1"):
             clause = f" AND {column} NOT IN (SELECT place FROM items WHERE cold)"
@@ -224,8 +220,7 @@ class Embedded(Index):
         return dict(sorted(near.items(), key=lambda one: -one[1].score)[:most])
 
     def _nearness(self, query: Any, chosen: str, **values: Any) -> dict[int, NearPiece]:
-        """Return similarities to the query less the mean of all vectors: a text close to everything
-        counts less."""
+        """Return similarities, less the mean: a text close to everything counts less."""
         from holdfast.memory import vector
 
         rows = self.ask(f"SELECT place, piece, parts FROM vectors WHERE {chosen}", **values)

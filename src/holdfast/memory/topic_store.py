@@ -128,8 +128,7 @@ def _split(text: str) -> tuple[dict[str, str], str, str]:
 
 
 def _values(lines: list[str]) -> dict[str, str]:
-    """Read `key: value` lines at any depth: the client puts `type` under `metadata`. The first one
-    wins."""
+    """Read `key: value` lines at any depth (`type` is under `metadata`); the first one wins."""
     found: dict[str, str] = {}
     for line in lines:
         key, colon, value = line.strip().partition(":")
@@ -259,8 +258,7 @@ def _topic(folder: Path, name: str, index: TopicIndex) -> MemoryTopic | None:
 
 
 def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> bytes | None:
-    """Read a regular file of this folder, up to one byte more than `most`; None if it is missing, a
-    link or a pipe."""
+    """Read a regular file of this folder, up to a byte more than `most`; None for anything else."""
     path = folder / name
     if path.is_symlink():
         return None
@@ -356,8 +354,7 @@ def _file_for(folder: Path, known: Sequence[MemoryTopic], name: str) -> str:
 def _pointed(data: bytes, new: MemoryTopic, old: MemoryTopic | None) -> bytes:
     """Put our line into the index.
 
-    A line edited by hand stays as it is. A line removed by hand comes back, because the topic was
-    asked for again.
+    A line edited by hand stays as it is; one removed by hand comes back.
     """
     index = TopicIndex(data)
     line = index.line_of(new.file)
@@ -424,8 +421,7 @@ def _copies_of(folder: Path) -> Path:
 
 
 def _copy(folder: Path, file: str, now_ms: int) -> str:
-    """Copy a file before it is changed, and return the path. If that fails, nothing may be
-    changed."""
+    """Copy a file before it is changed; without the copy nothing may be changed."""
     place = _copies_of(folder) / "before"
     small_files.put(str(place / f"{now_ms:013}-{file}"), read(folder, file) or b"")
     for old in sorted(place.glob("*.md"))[:-MOST_COPIES]:

@@ -1,7 +1,6 @@
 """How a vector is stored: its signs, and each component in one byte, with a common scale.
 
-A search by signs, refined with the bytes, finds .96 to .97 of what full vectors find, in a third of
-the space.
+A search by signs, refined with the bytes, finds .96 to .97 of what full vectors find.
 """
 
 from collections.abc import Sequence
@@ -71,7 +70,6 @@ def fewest_differences(known: Array, query: Array, most: int) -> Array:
 
 
 def mean_of(vectors: Array) -> Array:
-    """Return the mean of vectors, and less of it where there are few: a mean of two is near to
-    both."""
+    """Return the mean of vectors; less of it where there are few, as that is near to each."""
     middle: Array = vectors.sum(axis=0) / (len(vectors) + FEW)
     return middle

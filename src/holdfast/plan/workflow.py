@@ -1,7 +1,6 @@
 """Batches in order, with a checkpoint between each two: what a run executes, and what is shown.
 
-A batch's `id` is made from its work, so it stays the same as long as the work does, wherever the
-batch is in the order.
+A batch's `id` is made from its work, so it stays the same as long as the work does.
 """
 
 from collections.abc import Sequence

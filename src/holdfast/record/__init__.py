@@ -1,5 +1,4 @@
 """What a session has been about: one resumable pass over its transcript, without a model.
 
-`reader.read_record(path)` gives a `model.Record`: the turns of the session, what is open, what was
-used.
+`reader.read_record(path)` gives a `model.Record`.
 """

@@ -1,6 +1,4 @@
-"""Subagents and background commands: one call starts them, later calls and notifications report
-them.
-"""
+"""Subagents and background commands: one call starts them, later calls report them."""
 
 import os
 import re

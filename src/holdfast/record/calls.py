@@ -301,8 +301,7 @@ def _agent_answered(record: Record, block: ToolResult, *, is_refused: bool) -> N
 
 def _answered(record: Record, call: Call, entry: Result, text: str, place: Place) -> None:
     """Record the user's choice among the model's options as words of the user. The client's own
-    record says which answer belongs to which question; the text alone does not, because a question
-    may contain quotes."""
+    record says which answer belongs to which question; the text alone does not."""
     usable = answers(entry)
     for question, words in usable:
         turns.add_answer(record, question, redact_answer(question, words), place)

@@ -2,8 +2,7 @@
 turn as everything but the record reads it (`TurnPart`).
 
 `Record` is also the state of the reader: it is saved with the byte offset that was reached, and
-reading continues from there. Everything in it is bounded, so that a hostile transcript cannot grow
-it.
+reading continues from there. Everything in it is bounded.
 """
 
 from collections.abc import Iterable

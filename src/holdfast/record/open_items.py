@@ -97,8 +97,7 @@ def questions(record: Record) -> list[Question]:
 
 def running(record: Record) -> list[tuple[str, Agent]]:
     """Return subagents and background commands that have not been seen to end, newest first. A
-    subagent without an id of its own that the model did not wait for is left out: it will not
-    answer any more."""
+    subagent without an id that the model did not wait for will not answer: it is left out."""
     return [
         (name, one)
         for name, one in reversed(record.agents.items())
@@ -166,8 +165,7 @@ class Decided(NamedTuple):
 
 def find_decisions(record: Record) -> Iterator[Decided]:
     """Yield the words with which the user refused a call, the user's last answer to each question
-    of a tool, and then what the model labelled. Whether other words decide something, no rule can
-    tell."""
+    of a tool, and then what the model labelled."""
     known = [turn for turn in record.turns if not turn.taken_back]
     last_word = {
         question.text: question for turn in known for question in turn.questions if question.answer

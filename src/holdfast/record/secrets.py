@@ -57,8 +57,7 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
 class ToldSecrets:
     """Secrets that texts contain together with their names.
 
-    The lines of the transcript that name them are saved instead of the secrets, and searched again:
-    see `hear_again`.
+    The lines that name them are saved, not the secrets, and searched again: `hear_again`.
     """
 
     def __init__(self) -> None:

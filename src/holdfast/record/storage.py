@@ -30,8 +30,7 @@ MOST = 1 << 53
 
 def read_on(state: State, folder: str, is_late: Callable[[], bool] | None = None) -> Record:
     """Return the record of the transcript, continued from where the last reading ended. A hook may
-    be late: what it read until then is saved, the next call goes on there, and `unread` says how
-    much is missing."""
+    be late: what it read until then is saved, and `unread` says how much is missing."""
     before = model.load(places.read_small(f"{folder}/record.json", MOST_BYTES))
     if before is not None and not goes_on(before, before.read_from, state.transcript):
         before = None
@@ -64,8 +63,7 @@ def goes_on(record: Record, read_from: str, path: str) -> bool:
 
 def sign(path: str, offset: int) -> str:
     """Return a signature that stays the same while a file only grows; empty if it cannot be read or
-    is shorter. A gzip file is signed as a whole, because an offset in its text cannot be found in
-    its bytes."""
+    is shorter. A gzip file is signed as a whole: offsets are those of its text."""
     try:
         fd = places.open_regular(path)
     except (OSError, ValueError):

@@ -103,8 +103,7 @@ def unsure_texts(record: Record) -> list[UnsureText]:
 
 def _take_back(record: Record, parent: str) -> None:
     """Mark turns as taken back: the user went back to before an earlier prompt, or stopped it
-    before it was read. Two prompts then follow the same line, and the model knows only the later
-    one."""
+    before it was read. Two prompts then follow the same line."""
     recent = record.turns[-MOST_LOOKED_AT:]
     at = next((at for at, turn in enumerate(recent) if turn.parent == parent), len(recent))
     for turn in recent[at:]:

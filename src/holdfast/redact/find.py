@@ -251,8 +251,7 @@ def _has_hidden(text: str) -> bool:
 
 def without_escapes(text: str) -> str:
     """Return a text of the same length in which escaped line ends, tabs and quotes are plain.
-    Blanks stand beside them, so that nothing moves: a map of places would take ten times as
-    long."""
+    Blanks stand beside them, so that nothing moves."""
     if "\\" not in text:
         return text
     for slashes in (7, 3, 1) if "\\\\" in text else (1,):  # JSON in JSON has more of them
@@ -329,9 +328,8 @@ def are_clean(texts: Iterable[str]) -> bool:
 
 
 def which_are_clean(texts: Sequence[str]) -> list[bool]:
-    """Return for each text whether it is clean. All short ones are searched at once; those in
-    which that finds something are searched alone, because one that ends in `password:` takes the
-    next one for a secret."""
+    """Return for each text whether it is clean. All short ones are searched at once, and
+    then alone where that finds something: one that ends in `password:` takes the next for it."""
     findings = find(BETWEEN.join(text for text in texts if len(text) < LONG_CHARS))
     clean, at, next_ = [], 0, 0
     for text in texts:

@@ -154,8 +154,7 @@ def holds(segment: Segment, place: Place) -> bool:
 
 
 def topic(record: Record, segment: Segment) -> str:
-    """Return what was asked: the first request that says something; if all are short, the first
-    one with what it answers."""
+    """Return what was asked: the first request that says something, or what the first answers."""
     asked = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
     return name_of(asked or sections.title(record, record.turns.index(segment.turns[0])))
 
@@ -229,8 +228,7 @@ class SegmentItem(msgspec.Struct, gc=False):
 
 
 class SegmentSource:
-    """What a segment is compressed from: its turns, the session's record, and what the model did
-    and said in it."""
+    """What a segment is compressed from: turns, record, and what the model did and said."""
 
     def __init__(self, one: Segment, record: Record, parts: list[TurnPart]) -> None:
         self.segment, self.record, self.parts = one, record, parts

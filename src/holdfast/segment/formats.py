@@ -6,8 +6,7 @@ read:
     relevance = 0.40 substance + 0.35 · 2^(-days since last access / 14) + 0.25 · (1 - 1 / (1 + n))
 
 `substance` is what the segment held when it was made: decisions 0.3, files changed 0.3, a failure
-and its fix 0.2, lasting words of the user 0.2. The relevance of an unread segment falls to its
-substance.
+and its fix 0.2, lasting words of the user 0.2. Unread, it falls to that.
 """
 
 from datetime import UTC, datetime
@@ -73,8 +72,7 @@ class Queue(msgspec.Struct):
 
 
 class Metadata(msgspec.Struct):
-    """Three fields of every tool of this format, then Holdfast's: the segment's origin, and who
-    wrote its text."""
+    """Three fields of every tool of this format, then ours: its origin, and who wrote its text."""
 
     contains_code: bool = False
     contains_errors: bool = False

@@ -153,8 +153,7 @@ def _cold_folders() -> list[str]:
 
 
 def note_access(segment_id: str, now_ms: int) -> None:
-    """Count an access, which raises the relevance. Other tools' segments stay unchanged; a failed
-    write is only logged."""
+    """Count an access, which raises the relevance. Other tools' segments stay unchanged."""
     try:
         with hold_segments():
             path = location(segment_id)
@@ -323,8 +322,7 @@ def list_pending(session_id: str, project: str = "") -> list[Pending]:
 
 
 def list_archived(session_id: str) -> list[tuple[str, str, list[str]]]:
-    """Return id, topic and main files of what a session has archived, newest last; nothing if the
-    queue is unreadable."""
+    """Return id, topic and main files of what a session has archived, newest last."""
     try:
         queue = load_queue(session_id)
     except NewerFile:

@@ -114,8 +114,7 @@ def roll(
     force: bool = False,
 ) -> RollReport:
     """Compress one session; `record` is its current record, which is read if not given. `force`:
-    now, however full the window is. Raises Unreadable without a transcript and NotStored if nothing
-    can be written."""
+    now, however full the window is. Raises Unreadable or NotStored."""
     now_ms = now_ms or int(time.time() * 1000)
     record = record or read_record(transcript)
     report = RollReport(session_id)

@@ -1,5 +1,4 @@
-"""What the two hooks of a compaction printed: left in the window's folder for PostCompact, and
-counted for the user."""
+"""What the two hooks of a compaction printed: left for PostCompact, counted for the user."""
 
 import os
 from collections.abc import Mapping

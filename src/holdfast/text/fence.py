@@ -6,8 +6,7 @@ invisible characters (U+FE0F, U+034F, U+3164) count as what they look like. Only
 would open the tag is replaced; all other text stays as it was written.
 
 Control characters (terminal escapes, carriage returns, direction overrides, NUL, half surrogates)
-become Markdown character references (`&#x1b;`): harmless under `cat`, correct in a viewer, and
-reversible.
+become Markdown character references (`&#x1b;`): harmless under `cat`, and reversible.
 """
 
 import re

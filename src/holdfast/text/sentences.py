@@ -49,8 +49,7 @@ def _redact_end(text: str, chars: int) -> str:
 
 
 def clip_last(text: str, chars: int) -> str:
-    """At most the last `chars` characters, cut between words; the text was heard for secrets that
-    only their names tell."""
+    """At most the last `chars` characters, cut between words; secrets in it are known."""
     start = max(0, len(text) - chars)
     while 0 < start < len(text) and _is_glued(text[start - 1], text[start]):
         start += 1

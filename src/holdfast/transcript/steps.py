@@ -87,8 +87,7 @@ IDS_REMEMBERED = 4096  # of answers already told, should a file repeat one
 
 def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator[StepItem]:
     """Yield each answer once, with what followed it, and the compactions in between. A
-    subagent's lines are left out unless `sidechain`: in a subagent's own file all lines are
-    such."""
+    subagent's lines are left out unless `sidechain`, as for a subagent's own file."""
     gathering = _Gathering()
     for entry in entries:
         if sidechain or not entry.is_sidechain:

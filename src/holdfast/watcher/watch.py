@@ -2,8 +2,7 @@
 
 To find live transcripts, names, times and sizes are read, and the last lines of what changed
 lately; no link is followed. The token count is read from the end of the transcript, the compaction
-limit is the one that the session's hooks recorded. A checkpoint is taken under the window's lock,
-unless a hook took one first.
+limit is the one that the session's hooks recorded. A checkpoint is taken under the window's lock.
 """
 
 from __future__ import annotations

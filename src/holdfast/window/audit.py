@@ -28,8 +28,7 @@ def path() -> Path:
 
 
 def add(event: Mapping[str, Any]) -> None:
-    """Append one line with one write; no line is ever changed. A failure is logged and stops
-    nothing."""
+    """Append one line with one write; a failure is logged and stops nothing."""
     try:
         line = (json.dumps(dict(event), ensure_ascii=True) + "\n").encode()
         if places.append(str(path()), line) > ROTATE_BYTES:
@@ -57,8 +56,7 @@ def _open(place: Path) -> BinaryIO | None:
 def under_pressure(
     decisions: Iterable[tuple[int, Mapping[str, Any]]], events: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the (time, decision) pairs of one window that fall into times of pressure, by its
-    audit events; oldest first."""
+    """Return one window's (time, decision) pairs under pressure by its events; oldest first."""
     timed = (event for event in events if type(event.get("at_ms")) is int)
     alerts = sorted(timed, key=lambda event: event["at_ms"])
     times = [event["at_ms"] for event in alerts]

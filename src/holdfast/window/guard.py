@@ -23,8 +23,7 @@ MEASUREMENTS = 10
 
 
 class Reading(NamedTuple):
-    """`basis` says how we know: usage, boundary, compacting, earlier, status-line, bytes,
-    weights, none."""
+    """`basis`: usage, boundary, compacting, earlier, status-line, bytes, weights or none."""
 
     used_tokens: int
     at_ms: int
@@ -48,8 +47,7 @@ class Alert(IntEnum):
 
 
 class Thresholds(NamedTuple):
-    """Shares of the compaction limit: zones by what is used, alerts by what is left. Their defaults
-    are in the settings table."""
+    """Shares of the compaction limit: zones by what is used, alerts by what is left."""
 
     zones: tuple[float, float, float]
     warning_left: float
@@ -263,8 +261,7 @@ def compression_wake_bytes(
     spool_bytes: int,
     settings: Settings,
 ) -> int:
-    """The likely length of the spool at the next look, from the average line: a little early or
-    late does no harm."""
+    """The likely length of the spool at the next look, from the average line."""
     if state.agent_id or used_ratio < settings.share("segment_queue_from"):
         return NEVER
     missing = settings.whole("segment_check_turns") - _turns_since(state, lines)

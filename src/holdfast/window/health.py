@@ -77,8 +77,7 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
 
 
 def describe_fit(window: dict[str, Any], task_tokens: int) -> dict[str, Any]:
-    """Return whether a task fits into a window (as `describe` returns it), and how full it makes
-    it."""
+    """Return whether a task fits into a window of `describe`, and how full it makes it."""
     used = window["used_tokens"] + task_tokens
     return {
         "task_tokens": task_tokens,

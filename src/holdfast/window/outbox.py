@@ -109,8 +109,7 @@ def _fits(one: OutboxEntry) -> bool:
 
 
 def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> None:
-    """Save it. Finished messages are recorded first: after a crash in between they are recorded
-    twice, which does no harm."""
+    """Save it; finished messages are recorded first, after a crash twice."""
     for done in over:
         places.append(f"{folder}/outbox.done", _line(done))
     gone = {one.id for one in over}
@@ -223,8 +222,7 @@ def _confirm(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessag
 
 
 def _lines(box: WindowOutbox, transcript: str) -> Iterator[bytes]:
-    """Whole lines since the last look, up to a limit. A file that shrank is another one, and is
-    read from its start."""
+    """Whole lines since the last look, up to a limit; all of a file that shrank."""
     if places.size_of(transcript) < box.read_to:
         box.read_to = 0
     data = read_from(transcript, box.read_to, READ_BYTES)
@@ -306,8 +304,7 @@ ORIGIN = "other agents, by the board"
 
 
 def messages_for_turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> str:
-    """The next messages. Called under the window's lock. A message that cannot be recorded as
-    delivered is not delivered."""
+    """The next messages, under the window's lock; none that cannot be recorded as delivered."""
     try:
         lines = _turn(folder, transcript, now_ms, most)
     except OSError as error:

@@ -63,8 +63,7 @@ def steady_growth(used_tokens: Sequence[int]) -> float:
 def steps_left(
     room_tokens: int, growth: float, ends: tuple[float, float] = RANGE
 ) -> tuple[int | None, int | None, int | None]:
-    """Steps left at this growth, with the fewest and the most, three times in four; None where the
-    growth is not known."""
+    """Steps left at this growth, with the fewest and the most; None where it is not known."""
     if growth <= 0:
         return None, None, None
     expected = max(0, room_tokens) / growth + 1

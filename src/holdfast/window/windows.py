@@ -39,8 +39,7 @@ def is_over(folder: str, state: State) -> bool:
 
 
 def for_transcript(path: Path, session_id: str, agent_id: str) -> tuple[State, str]:
-    """Return a transcript's state and folder. Two files may claim one session; each has its own
-    folder."""
+    """Return a transcript's state and folder; two files that claim one session have their own."""
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
     real = path.resolve()  # two folders may each hold a `transcript.jsonl`
@@ -105,8 +104,7 @@ READ = (
 def peers_of(
     state: State, settings: Settings, now_ms: int, task_tokens: int = 0
 ) -> list[dict[str, Any]]:
-    """Other live windows, fullest first, as they are now; with `task_tokens`, whether a task of
-    that size still fits."""
+    """Other live windows, fullest first; with `task_tokens`, whether such a task still fits."""
     zones = Thresholds.of(settings).zones
     beside = [
         (folder, other)

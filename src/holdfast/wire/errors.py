@@ -2,8 +2,7 @@
 
 
 class HoldfastError(Exception):
-    """A class of its own is for an error that somebody catches; others give hint and exit code
-    with the message."""
+    """A class of its own is for an error that somebody catches."""
 
     exit_code: int = 1
     hint: str = ""

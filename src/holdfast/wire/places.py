@@ -208,8 +208,7 @@ def replace_whole(
 ) -> None:
     """Replace a file. Every reader sees the old or the new contents, whole; a failure leaves the
     old file and no draft. `flush` writes the data to the disk first, so that it survives a power
-    cut. With `folder`, the path is relative to that open folder. `check` may reject the draft
-    before it gets its name."""
+    cut. With `folder`, the path is relative to that open folder. `check` may reject the draft."""
     if folder is None:
         refuse_linked(os.path.dirname(path))
     draft = os.path.join(os.path.dirname(path), draft_name())

@@ -2,8 +2,7 @@
 
 `v2 ms event used flags tool_use_id tool chars answer_id duration`: ids, names, sizes and times
 only; what was said stays in the transcript. Version 1 had no duration. A line is one write of
-under 512 bytes to a file opened for appending, so lines of parallel hooks never mix. At 2 MB the
-spool becomes `spool.1`.
+under 512 bytes, so lines of parallel hooks never mix. At 2 MB it becomes `spool.1`.
 """
 
 from __future__ import annotations
