@@ -10,7 +10,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.memory import sync
 from holdfast.memory.locations import client_folder
 from holdfast.memory.recall import recall
-from holdfast.memory.sessions import known_projects
+from holdfast.memory.session_sources import known_projects
 from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places

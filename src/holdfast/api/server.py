@@ -39,7 +39,7 @@ from holdfast.hub.ingest.background import Warm
 from holdfast.hub.ingest.records import RecordBatch
 from holdfast.hub.store.engine import hide_password
 from holdfast.hub.store.store import Store
-from holdfast.memory import embedders, sessions
+from holdfast.memory import embedders, session_sources
 from holdfast.memory.sync import Filler
 from holdfast.session import history
 from holdfast.session.history import Figures
@@ -297,7 +297,10 @@ def _run(store: Store, rules: Rules, plan: Plan, listener: socket.socket) -> Non
     hub: Hub = app.state.hub
     warm = Warm(store, is_watched=hub.has_listeners)
     watcher = Watcher(lambda: store, inside="serve")
-    filler, past = Filler(sessions.known_projects, wait_seconds=FILL_SECONDS), PastReader(store)
+    filler, past = (
+        Filler(session_sources.known_projects, wait_seconds=FILL_SECONDS),
+        PastReader(store),
+    )
     for one in (warm, watcher, filler, past):
         one.start()
     try:

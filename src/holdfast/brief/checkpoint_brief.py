@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from holdfast.checkpoint import added, checkpoint_file, find, index
+from holdfast.checkpoint import additions, checkpoint_file, find, index
 from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.redact.find import redact
@@ -78,8 +78,8 @@ def in_few_lines(path: str, document: Document, now: datetime) -> str:
 
 def _workflow(project: str) -> list[str]:
     """Return the state of a workflow that a tool keeps in the project."""
-    place, state = added.read_workflow(project)
-    told = added.workflow_lines(state)
+    place, state = additions.read_workflow(project)
+    told = additions.workflow_lines(state)
     return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from holdfast.checkpoint.added import SECTIONS as ADDED_TO
-from holdfast.checkpoint.added import AddedLine
+from holdfast.checkpoint.additions import SECTIONS as ADDED_TO
+from holdfast.checkpoint.additions import AddedLine
 from holdfast.record import commands, git, open_items
 from holdfast.record.model import FileUse, Place, Record, describe_unread
 from holdfast.record.open_items import find_decisions

@@ -10,7 +10,7 @@ from holdfast.brief.compose import MOST_SUMMARY, SECOND_TOKENS, TO_BE_CONTINUED,
 from holdfast.brief.item import hook_tokens
 from holdfast.brief.summary_coverage import measure, missing
 from holdfast.budget import ledger
-from holdfast.events import record_session
+from holdfast.events import dispatch
 from holdfast.hook.observation import Moment
 from holdfast.memory.embedders import nearness
 from holdfast.record import storage
@@ -31,14 +31,14 @@ def tell(moment: Moment) -> str:
     summary = clip(scan.text_of(moment.payload, "compact_summary"), MOST_SUMMARY)
     try:
         with lock_state(moment.folder) as state:
-            record_session.record(state, moment)
+            dispatch.record_session(state, moment)
             state.compactions += 1
             state.second_brief, found = _left_out(state, moment, summary)
             make_mark.rouse(moment.folder, state)
     except WindowBusy as error:  # what is owed could not be noted, so nothing is owed
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {error}")
         return ""
-    log.add("INFO", record_session.log_name(state), _log_words(state, found))
+    log.add("INFO", dispatch.log_name(state), _log_words(state, found))
     window = {"session_id": state.session_id, "agent_id": state.agent_id}
     audit.add({"event": FREED, "at_ms": moment.now_ms, **window, "level": "", **found})
     return ""
@@ -58,7 +58,7 @@ def _left_out(state: State, moment: Moment, summary: str) -> tuple[str, dict[str
     try:
         return _compose_second_brief(state, moment, summary)
     except Exception as error:
-        log.add("ERROR", record_session.log_name(state), f"no second brief: {describe(error)}")
+        log.add("ERROR", dispatch.log_name(state), f"no second brief: {describe(error)}")
         return "", {}
 
 
@@ -69,7 +69,7 @@ def _compose_second_brief(state: State, moment: Moment, summary: str) -> tuple[s
     known_secrets.hear_again(state.transcript, record.told)
     summary = known_secrets.without_in(redact(summary)) or record.summary
     if record.unread:  # a summary cannot be compared with half a session
-        log.add("WARN", record_session.log_name(state), "no time to compare the summary")
+        log.add("WARN", dispatch.log_name(state), "no time to compare the summary")
         return "", {}
     state.compactions = max(state.compactions, record.compactions_now)
     is_readable = summary not in ("", ENCRYPTED)

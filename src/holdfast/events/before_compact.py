@@ -9,7 +9,7 @@ import os
 
 from holdfast.brief.item import find_archived
 from holdfast.brief.summary_instructions import write_instructions
-from holdfast.events import record_session
+from holdfast.events import dispatch
 from holdfast.hook.observation import Moment
 from holdfast.record import git, storage
 from holdfast.record.model import Record
@@ -33,7 +33,7 @@ def tell(moment: Moment) -> str:
     trigger = scan.text_of(moment.payload, "trigger")
     trigger = trigger if trigger in ("auto", "manual") else "auto"
     with lock_state_if_possible(moment.folder) as state:
-        record_session.record(state, moment)
+        dispatch.record_session(state, moment)
         state.compacting_ms = moment.now_ms
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
@@ -46,7 +46,7 @@ def tell(moment: Moment) -> str:
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
     line = f"compaction ({trigger}) {_fill(moment)}, {saved}"
-    log.add("INFO", record_session.log_name(state), line)
+    log.add("INFO", dispatch.log_name(state), line)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
     return _steering(state, record, shown=trigger == "manual")
@@ -73,7 +73,7 @@ def _ask_git(state: State, moment: Moment, record: Record | None) -> None:
 
 
 def _log_error(state: State, what: str, error: Exception) -> None:
-    log.add("ERROR", record_session.log_name(state), f"{what}: {describe(error)}")
+    log.add("ERROR", dispatch.log_name(state), f"{what}: {describe(error)}")
 
 
 def _fill(moment: Moment) -> str:

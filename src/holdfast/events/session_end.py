@@ -5,7 +5,7 @@ import shutil
 import time
 from pathlib import Path
 
-from holdfast.events import background, record_session
+from holdfast.events import background, dispatch
 from holdfast.files import atomic
 from holdfast.hook.observation import Moment
 from holdfast.redact.find import redact
@@ -24,7 +24,7 @@ MOST_NOTE_BYTES = 4 << 20
 
 def tell(moment: Moment) -> str:
     with lock_state_if_possible(moment.folder) as state:
-        record_session.record(state, moment)
+        dispatch.record_session(state, moment)
         settings = settings_load.load(state.project)
         view.remember(state, view.of_moment(moment, state, settings))
         state.ended_ms = moment.now_ms
@@ -35,7 +35,7 @@ def tell(moment: Moment) -> str:
             )
     reason = scan.text_of(moment.payload, "reason") or "unknown"
     saved = f", checkpoint {kept.id}" if kept else ""
-    log.add("INFO", record_session.log_name(state), f"session ended ({reason}){saved}")
+    log.add("INFO", dispatch.log_name(state), f"session ended ({reason}){saved}")
     if kept:
         _add_to_note(state, redact(kept.document.summary), settings, moment.now_ms)
     take_checkpoint.tidy(state, moment.now_ms)
@@ -86,7 +86,7 @@ def _add_to_note(state: State, summary: str, settings: Settings, now_ms: int) ->
     """Add one line per session and checkpoint. A problem is logged and costs only the line."""
     if not settings.word("notes_folder"):
         return
-    note, place = _note(settings, now_ms), record_session.log_name(state)
+    note, place = _note(settings, now_ms), dispatch.log_name(state)
     if trouble := check_note(settings, now_ms):
         return log.add("WARN", place, trouble)
     mark = f"^holdfast-{state.session_id[:8]}-{Path(state.checkpoint_path).stem or 'end'}"

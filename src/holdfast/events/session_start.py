@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from holdfast.client import hook_outputs
-from holdfast.events import record_session
+from holdfast.events import dispatch
 from holdfast.hook.observation import Moment
 from holdfast.record import storage
 from holdfast.session import printed_brief
@@ -42,7 +42,7 @@ def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
     alarm = unsaved = twice = ""
     with lock_state_if_possible(moment.folder) as state:
-        record_session.record(state, moment)
+        dispatch.record_session(state, moment)
         if source == "compact":
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
             unsaved = _cannot_save()
@@ -54,12 +54,12 @@ def tell(moment: Moment) -> str:
         text, failure = _text_for(source, state, moment)
         make_mark.rouse(moment.folder, state)
     started = f"session {source}, model {state.model or 'unknown'}"
-    log.add("INFO", record_session.log_name(state), started)
+    log.add("INFO", dispatch.log_name(state), started)
     if failure:
         return _tell_failure(state, failure)
     if not alarm:
         return hook_outputs.add_context("SessionStart", to_model=text, to_user=twice)
-    log.add("ALERT", record_session.log_name(state), alarm)
+    log.add("ALERT", dispatch.log_name(state), alarm)
     to_user = f"{alarm}. Make that folder writable." if unsaved else alarm
     to_model = f"{alarm}{GO_ON}" if unsaved else alarm
     return hook_outputs.add_context(
@@ -124,7 +124,7 @@ def _text_for(source: str, state: State, moment: Moment) -> tuple[str, str]:
         return checkpoint_brief.offer(state.project, state.session_id, moment.now_ms), ""
     except Exception as error:
         words = f"nothing was restored: {describe(error)}"
-        log.add("ERROR", record_session.log_name(state), words)
+        log.add("ERROR", dispatch.log_name(state), words)
         if source != "compact":
             return "", ""
         state.restored = {}
@@ -153,12 +153,12 @@ def _brief(state: State, moment: Moment) -> str:
     printed_brief.leave_first(moment.folder, halves[0])
     window = f"window {record.compactions_now + 1}"
     if not brief.lines:
-        log.add("INFO", record_session.log_name(state), f"nothing to restore in {window}")
+        log.add("INFO", dispatch.log_name(state), f"nothing to restore in {window}")
         return ""
     which = "brief" if state.agent_id else "first brief"  # a subagent gets no second one
     restored = printed_brief.restored_words(state.restored)
     words = f"{which} of about {tokens_of(units(halves[0])):,} tokens restored in {window}"
-    log.add("INFO", record_session.log_name(state), f"{words}: {restored}".removesuffix(": "))
+    log.add("INFO", dispatch.log_name(state), f"{words}: {restored}".removesuffix(": "))
     return halves[0]
 
 
@@ -179,15 +179,15 @@ def tell_second(moment: Moment) -> str:
 
     state = window_state.load(moment.folder)
     try:
-        record_session.record(state, moment)
+        dispatch.record_session(state, moment)
         record = storage.read_on(state, moment.folder, moment.is_late)
         text = "".join(_halves(state, moment, record)[1][1:])
         printed_brief.leave_second(moment.folder, state.compacting_ms, text)
     except Exception as error:
         words = f"no second half of the brief: {describe(error)}"
-        log.add("ERROR", record_session.log_name(state), words)
+        log.add("ERROR", dispatch.log_name(state), words)
         return ""
     if text:
         words = f"second half of about {tokens_of(units(text)):,} tokens restored"
-        log.add("INFO", record_session.log_name(state), words)
+        log.add("INFO", dispatch.log_name(state), words)
     return hook_outputs.add_context("SessionStart", to_model=text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import hook_outputs
-from holdfast.events import record_session
+from holdfast.events import dispatch
 from holdfast.hook.observation import Moment
 from holdfast.session import printed_brief
 from holdfast.settings import load as settings_load
@@ -111,7 +111,7 @@ def _compress(moment: Moment) -> None:
     state = window_state.load(moment.folder)
     if not state.session_id or not state.transcript:
         return
-    place = record_session.log_name(state)
+    place = dispatch.log_name(state)
     try:
         record = storage.read_on(state, moment.folder, moment.is_late)
         if record.unread:  # the segments would end before the session does
@@ -166,7 +166,7 @@ def _judge(moment: Moment, *, shown_to_user: bool = False) -> _News:
 def _judge_locked(moment: Moment, state: State, shown_to_user: bool) -> _News:
     if 0 < state.at_ms - moment.now_ms < LATE_MS:
         return _News()  # a hook that started later has judged already
-    record_session.record(state, moment)
+    dispatch.record_session(state, moment)
     settings = settings_load.load(state.project)
     seen = view.of_moment(moment, state, settings)
     view.remember(state, seen)
@@ -213,7 +213,7 @@ def _second_brief(state: State) -> str:
 
         tokens, window = tokens_of(units(text)), state.compactions + 1
         words = f"second brief of about {tokens:,} tokens restored in window {window}"
-        log.add("INFO", record_session.log_name(state), words)
+        log.add("INFO", dispatch.log_name(state), words)
     return text
 
 
@@ -244,7 +244,7 @@ def _account(
     if crossing.zone is None and crossing.alert is None and not saved:
         return
     level = "ALERT" if crossing.speaks else "INFO"
-    log.add(level, record_session.log_name(state), _line(crossing, seen, saved))
+    log.add(level, dispatch.log_name(state), _line(crossing, seen, saved))
     if crossing.alert is not None:
         audit.add(_event(crossing, state, seen, news, saved))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from holdfast.archive import outputs, transcripts
-from holdfast.memory import engines, locations, sessions
+from holdfast.memory import engines, locations, session_sources
 from holdfast.memory.index import Index, UnusableIndex
 from holdfast.memory.item import PAGE_CHARS, SEGMENT, TURN, Item
 from holdfast.memory.sync import SYNC_SECONDS, sync_project
@@ -218,7 +218,7 @@ def _render(part: TurnPart) -> Iterator[str]:
 def _result(word: str, project: str) -> FullText:
     """Return the result of a tool call, even if the client has cleared it from the window since.
     The newest transcripts are searched first, because most requests are about them."""
-    known = sessions.transcripts(project)
+    known = session_sources.transcripts(project)
     plain = [path for path in known if not path.endswith(".gz")]
     for path in sorted(plain, key=places.modified_ms, reverse=True)[:MOST_TRANSCRIPTS]:
         with suppress(OSError):

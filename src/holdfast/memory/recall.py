@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from holdfast.memory import engines, locations, sessions, sync, words
+from holdfast.memory import engines, locations, session_sources, sync, words
 from holdfast.memory.index import (
     DamagedIndex,
     Index,
@@ -147,12 +147,12 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
     not. A team's database gets only the project whose folder is searched in."""
     if engines.is_shared():
         shared = {project, *(index.project for index in engines.all_indexes(project, []))}
-        if missing := len(sessions.known_projects() - shared):
+        if missing := len(session_sources.known_projects() - shared):
             told = f"not searched: {counted(missing, 'project')} of this machine"
             notes.append(f"{told}, not in the team's database; a search in its folder adds one")
         return
     give_up = time.monotonic() + seconds
-    known = (sessions.known_projects() | sync.indexed_projects()) - {project}
+    known = (session_sources.known_projects() | sync.indexed_projects()) - {project}
     others = sorted((one for one in known if not sync.is_empty(one)), key=_new_first)
     left = 0
     for at, one in enumerate(others):

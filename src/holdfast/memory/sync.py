@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from holdfast.files import lock
-from holdfast.memory import documents, embedders, engines, locations, sessions, sqlite_index
+from holdfast.memory import documents, embedders, engines, locations, session_sources, sqlite_index
 from holdfast.memory.embedders import Embedder, NoEmbedder
 from holdfast.memory.index import DamagedIndex, Index, NewerIndex, UnusableIndex
 from holdfast.memory.item import MemorySource, pieces_of
@@ -26,11 +26,11 @@ from holdfast.wire.errors import describe
 
 SOURCES = (
     documents.memory_sources,
-    sessions.decision_sources,
+    session_sources.decision_sources,
     documents.checkpoint_sources,
     documents.segment_sources,
     documents.message_sources,
-    sessions.transcript_sources,
+    session_sources.transcript_sources,
 )
 MOST_STEPS = 10_000
 SYNC_SECONDS = 5.0  # before a search
@@ -145,7 +145,7 @@ def fill_vectors(
 def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
     """Rebuild the indexes of these and all known projects; return the entries of each."""
     given = {locations.resolve(one) for one in projects}
-    known = given | sessions.known_projects() | indexed_projects()
+    known = given | session_sources.known_projects() | indexed_projects()
     return [_rebuild_index(project) for project in sorted(known) if not is_empty(project)]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.checkpoint import added, checkpoint_file
+from holdfast.checkpoint import additions, checkpoint_file
 from holdfast.checkpoint.checkpoint_file import CheckpointNotSaved, Document
 from holdfast.checkpoint.sections import ROOM_CHARS, first, sections_of, size, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
@@ -133,10 +133,10 @@ def tidy(state: State, now_ms: int) -> None:
 
 def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """The state of a workflow that a tool keeps in the project, as sections and snapshot."""
-    place, state = added.read_workflow(project)
-    if not (lines := added.workflow_lines(state)):
+    place, state = additions.read_workflow(project)
+    if not (lines := additions.workflow_lines(state)):
         return {}, {}
-    return {added.WORKFLOW: [f"{place}: {lines[0]}", *lines[1:]]}, {"workflow_state": state}
+    return {additions.WORKFLOW: [f"{place}: {lines[0]}", *lines[1:]]}, {"workflow_state": state}
 
 
 def _content(
@@ -151,10 +151,10 @@ def _content(
     try:
         record = record or storage.read_on(state, folder, is_late)
         if given:
-            state.added = added.add(state.added, given, record)
+            state.added = additions.add(state.added, given, record)
         if state.added:
             state.added = _without_told_secrets(state, record)
-        lines = added.read(state.added)
+        lines = additions.read(state.added)
         return sections_of(record, lines, room), snapshot_of(record, lines), not record.unread
     except Exception as error:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {describe(error)}")

@@ -55,7 +55,7 @@ def compose_brief(
 
 
 def _added(stored: str) -> list[str]:
-    from holdfast.checkpoint.added import read  # seldom there
+    from holdfast.checkpoint.additions import read  # seldom there
 
     return [one.item for one in read(stored)]
 

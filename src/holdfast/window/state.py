@@ -60,7 +60,7 @@ class State:
     checkpoint_saved_ms: int = 0  # when the file in `checkpoint_path` was saved
     checkpoint_trigger: str = ""
     checkpoint_path: str = ""
-    added: str = ""  # by the model, to its checkpoints: `checkpoint.added`
+    added: str = ""  # by the model, to its checkpoints: `checkpoint.additions`
     checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
     stop_guard: int = 0  # 1 on; 2 on, 3 off by a variable that only this session's hooks see
     team: int = 0  # 1: a team server is configured

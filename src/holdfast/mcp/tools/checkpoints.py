@@ -7,7 +7,7 @@ from holdfast.archive import transcripts
 from holdfast.archive.transcripts import NoArchivedTranscript
 from holdfast.brief import checkpoint_brief
 from holdfast.brief.compose import NOTICE
-from holdfast.checkpoint import added, find, index
+from holdfast.checkpoint import additions, find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.find import NoCheckpoint
 from holdfast.checkpoint.index import CheckpointEntry
@@ -25,7 +25,7 @@ MAX_LISTED, MAX_ARCHIVED = 200, 10
 
 
 def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
-    given = {kind: [getattr(asked, kind)] for kind in added.SECTIONS}
+    given = {kind: [getattr(asked, kind)] for kind in additions.SECTIONS}
     kept = take_checkpoint.save_now(client_session.window()[0], int(time.time() * 1000), given)
     fields = {
         "id": kept.id,

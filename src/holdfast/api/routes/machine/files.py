@@ -16,7 +16,7 @@ from holdfast.hub.errors import NotThere, Unreachable
 from holdfast.hub.ingest import windows
 from holdfast.hub.tree import projects
 from holdfast.hub.tree.readings import state_of as state_of_hooks
-from holdfast.memory import locations, sessions
+from holdfast.memory import locations, session_sources
 from holdfast.window.state import State
 from holdfast.wire import places
 
@@ -48,7 +48,7 @@ async def local_project(db: Database, project_id: str) -> str:
     """Return the folder of a project in which a session of this machine ran."""
     row = await db.read(lambda connection: projects.get(connection, project_id))
     path = locations.resolve(row["path"])
-    if path not in await read_files(sessions.known_projects):
+    if path not in await read_files(session_sources.known_projects):
         raise NotThere("Project on this machine")
     return path
 

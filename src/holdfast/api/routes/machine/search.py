@@ -12,7 +12,7 @@ from holdfast.api.fields import MOST_INT, IdQuery, plain
 from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
-from holdfast.memory import locations, recall, sessions
+from holdfast.memory import locations, recall, session_sources
 from holdfast.memory.expand import FitsSeveral, NotFound, expand
 from holdfast.memory.index import UnusableIndex
 
@@ -91,7 +91,7 @@ async def source(
     offset: Annotated[int, Query(ge=0, le=MOST_INT)] = 0,
 ) -> Response:
     """The turns that a result came from; `project` as the result names it."""
-    known = await read_files(sessions.known_projects)
+    known = await read_files(session_sources.known_projects)
     where = locations.resolve(project) if project else await _any_project()
     if where not in known:
         raise NotThere("Project on this machine")
@@ -106,7 +106,7 @@ async def source(
 
 async def _any_project() -> str:
     """All projects are asked from the index of one of them."""
-    return min(await read_files(sessions.known_projects), default="")
+    return min(await read_files(session_sources.known_projects), default="")
 
 
 def _of_index(look: Any) -> dict[str, Any]:
