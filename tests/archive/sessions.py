@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.archive import transcripts
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.memory_folder import slug
-from holdfast.client.settings_files import transcripts_folder
 from tests.builders import a_prompt, a_transcript, an_answer
 
 PROJECT = "/p"

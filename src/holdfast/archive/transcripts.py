@@ -207,7 +207,7 @@ def forget_removed() -> None:
 
 
 def _is_listed(project: str, session: str) -> bool:
-    from holdfast.client.settings_files import transcripts_folder
+    from holdfast.client.claude_folder import transcripts_folder
 
     return (transcripts_folder() / project / f"{session}{PLAIN_ENDING}").exists()
 

@@ -18,7 +18,7 @@ from holdfast.cli.options import PROJECT, flag
 from holdfast.cli.terminal import confirm, paint, say
 from holdfast.cli.transcripts import SETTING, TURN_ON
 from holdfast.client import agents
-from holdfast.client.settings_files import read_cleanup_period
+from holdfast.client.claude_folder import read_cleanup_period
 from holdfast.files import plugin_environment
 from holdfast.files.executable import typed_command
 from holdfast.memory import topic_store

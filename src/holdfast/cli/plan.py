@@ -16,8 +16,8 @@ from holdfast.cli.options import AS_JSON, FILE, PROJECT
 from holdfast.cli.sessions import NoSession
 from holdfast.cli.terminal import print_json, say, working
 from holdfast.client import compaction_limit
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.limit_settings import parse_tokens
-from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub import row_times
 from holdfast.plan import estimate
 from holdfast.plan import room as plan_room

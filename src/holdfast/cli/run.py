@@ -15,7 +15,7 @@ import click
 from holdfast.cli.options import AS_JSON, FILE, PROJECT, flag
 from holdfast.cli.plan import ROOM, room_for_run, show_notes
 from holdfast.cli.terminal import print_json, say, unfiltered, working
-from holdfast.client.settings_files import transcripts_folder
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.hub.row_times import now_ms
 from holdfast.plan import estimate
 from holdfast.plan.load import load_plan

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.client import settings_files
+from holdfast.client import claude_folder
 from holdfast.wire import places, tail
 
 MOST_CONFIG_BYTES = 1 << 20
@@ -71,7 +71,7 @@ class CodingAgent(NamedTuple):
         from pathlib import Path
 
         if self.has_settings:
-            return settings_files.list_files(project, environ)
+            return claude_folder.list_files(project, environ)
         return [Path(path)] if (path := self.hooks_file(environ)) else []
 
     def plugin_hooks(self, plugin: str, environ: Mapping[str, str]) -> "list[Path]":
@@ -169,7 +169,7 @@ def other_transcripts(environ: Mapping[str, str]) -> "Iterator[Path]":
 
 def by_time() -> "list[Path]":
     """All transcripts of sessions on this machine, of every agent, newest first."""
-    own = of_sessions(settings_files.transcripts_folder())
+    own = of_sessions(claude_folder.transcripts_folder())
     return newest_first([*own, *other_transcripts(os.environ)])
 
 
@@ -246,7 +246,7 @@ def agent_of(transcript: str | os.PathLike[str]) -> CodingAgent:
 
 def is_kept_by_its_agent(transcript: "Path") -> bool:
     """Whether the transcript lies where its agent writes it, and is no copy or recording."""
-    root = settings_files.transcripts_folder().resolve()
+    root = claude_folder.transcripts_folder().resolve()
     return agent_of(transcript) is not CLAUDE or transcript.resolve().is_relative_to(root)
 
 

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from holdfast.client import settings_files
+from holdfast.client import claude_folder
+from holdfast.client.claude_folder import config_folder
 from holdfast.client.memory_folder import slug
-from holdfast.client.settings_files import config_folder
 from holdfast.wire import places
 
 MANAGED = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
@@ -131,7 +131,7 @@ def _scoped_rules(
 def read_excludes(project: str, environ: Mapping[str, str]) -> list[str]:
     """`claudeMdExcludes` of the settings files: patterns of paths that are not loaded."""
     found: list[str] = []
-    for _, settings in settings_files.read_by_file(project, environ):
+    for _, settings in claude_folder.read_by_file(project, environ):
         given = settings.get("claudeMdExcludes")
         found += [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
     return found

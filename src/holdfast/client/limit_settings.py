@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.client import agents, settings_files
+from holdfast.client import agents, claude_folder
 from holdfast.wire import places, scan
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def read(
     if agent.folder:
         return LimitSettings(compact_at=agent.own_limit(environ))
     found = LimitSettings()
-    for _, settings in settings_files.read_by_file(project, environ):
+    for _, settings in claude_folder.read_by_file(project, environ):
         found = _from_settings(found, settings)
     found = _from_environ(_from_command_line(found, command_line), environ)
     model = _find_option(command_line, "--model")[:MAX_MODEL_CHARS] or found.model
@@ -266,7 +266,7 @@ def find_agent_window(agent_type: str, project: str, environ: Mapping[str, str])
 
 
 def _list_agent_files(project: str, environ: Mapping[str, str]) -> Iterator[str]:
-    folders = (f"{project}/.claude" if project else "", settings_files.config_folder(environ))
+    folders = (f"{project}/.claude" if project else "", claude_folder.config_folder(environ))
     for folder in filter(None, folders):
         for inside, _, names in os.walk(f"{folder}/agents"):
             yield from (f"{inside}/{name}" for name in sorted(names) if name.endswith(".md"))

@@ -10,8 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from holdfast.client import settings_files
-from holdfast.client.settings_files import config_folder
+from holdfast.client import claude_folder
+from holdfast.client.claude_folder import config_folder
 from holdfast.wire import places
 
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
@@ -33,7 +33,7 @@ def find_memory_folder(project: str, environ: Mapping[str, str] | None = None) -
         "the usual place",
     )
     switch, is_on, refused = environ.get(OFF, ""), True, ""
-    for file, settings in settings_files.read_by_file(project, environ):
+    for file, settings in claude_folder.read_by_file(project, environ):
         given = settings.get("autoMemoryDirectory")
         if isinstance(given, str) and (chosen := _resolve(given, environ)):
             if _may_name(file, chosen, project, environ):

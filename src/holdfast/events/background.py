@@ -79,7 +79,7 @@ def most_bytes(settings: Settings) -> int:
 def transcripts_state(project: str) -> dict[str, Any]:
     """When Claude Code deletes transcripts, and what we have archived."""
     from holdfast.archive import transcripts
-    from holdfast.client.settings_files import read_cleanup_period
+    from holdfast.client.claude_folder import read_cleanup_period
 
     period, settings = read_cleanup_period(project), settings_load.load(project)
     sessions = transcripts.sessions()

@@ -1,4 +1,4 @@
-"""The story of each event, which goes to Claude Code unchanged, and what all record of a session."""
+"""The story of each event, which Claude Code gets unchanged, and what all record of a session."""
 
 import os
 import time

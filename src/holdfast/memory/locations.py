@@ -2,8 +2,8 @@
 
 import os
 
+from holdfast.client.claude_folder import config_folder
 from holdfast.client.memory_folder import slug
-from holdfast.client.settings_files import config_folder
 from holdfast.files.folders import key, names_in
 from holdfast.wire import places
 

@@ -21,8 +21,8 @@ from itertools import count
 from pathlib import Path
 from zlib import crc32
 
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, small_files
 from holdfast.files.folders import names_in
 from holdfast.redact.find import redact

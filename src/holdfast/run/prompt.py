@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.checkpoint.write import SavedCheckpoint
-from holdfast.client.settings_files import transcripts_folder
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import TaskPiece
 from holdfast.record import storage, user_input

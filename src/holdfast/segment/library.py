@@ -16,8 +16,8 @@ from typing import TypeVar
 
 import msgspec
 
+from holdfast.client.claude_folder import config_folder
 from holdfast.client.memory_folder import slug
-from holdfast.client.settings_files import config_folder
 from holdfast.files import folders, lock, small_files
 from holdfast.files.small_files import NewerFile, NotStored, StoreBusy
 from holdfast.redact.find import are_clean, redact, redact_each

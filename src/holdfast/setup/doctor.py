@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.archive.transcripts import DamagedTranscript, damaged_copies
-from holdfast.client import agents, sample_payloads, settings_files
-from holdfast.client.settings_files import claude_folder
+from holdfast.client import agents, claude_folder, sample_payloads
 from holdfast.events import session_end
 from holdfast.events.background import transcripts_state
 from holdfast.files import plugin_environment
@@ -111,7 +110,7 @@ def _broken_settings(unusable: dict[Path, InstallError]) -> list[str]:
 
 def _install_troubles(installs: list[Install], unusable: dict[Path, InstallError]) -> list[str]:
     if not installs:
-        error = unusable.get(claude_folder(Path(places.user_home())) / "settings.json")
+        error = unusable.get(claude_folder.folder_below(Path(places.user_home())) / "settings.json")
         if error is None:
             return ["no hook of Holdfast is installed; run `holdfast install`"]
         if isinstance(error, SettingsBroken):
@@ -282,7 +281,7 @@ def check_status_line(
     if not installs:
         return StatusLineCheck()
     gone = tuple(words for install in installs for words in _removed_line(install))
-    files = settings_files.list_files(str(project), os.environ)  # weakest first
+    files = claude_folder.list_files(str(project), os.environ)  # weakest first
     lines = [(path, status_command_in(settings_in(path))) for path in files]
     shown = [(path, command) for path, command in lines if command is not None]
     if not shown:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.settings_files import MAX_SETTINGS_BYTES
+from holdfast.client.claude_folder import MAX_SETTINGS_BYTES
 from holdfast.setup import settings_text, wiring
 from holdfast.setup.changes import bytes_of
 from holdfast.setup.errors import SettingsBroken, SettingsIsALink

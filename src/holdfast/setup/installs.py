@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.client import settings_files
+from holdfast.client import claude_folder
 from holdfast.client.agents import AGENTS, CodingAgent, named
-from holdfast.client.settings_files import claude_folder
 from holdfast.setup import receipts, settings_text
 from holdfast.setup.changes import InstallChange, bytes_of
 from holdfast.setup.errors import InstallError, SettingsBroken
@@ -76,7 +75,7 @@ def find_installs(home: Path, project: Path, packages: Collection[str]) -> list[
         for agent in AGENTS
         for hooks in agent.plugin_hooks(PLUGIN, os.environ)
     ]
-    return [*with_hooks, *_plugins(claude_folder(home), project, list(files)), *others]
+    return [*with_hooks, *_plugins(claude_folder.folder_below(home), project, list(files)), *others]
 
 
 def find_others(home: Path, project: Path, packages: Collection[str]) -> list[OtherHoldfast]:
@@ -166,7 +165,7 @@ def _hooks_file(copies: list[dict[str, Any]]) -> Path | None:
 
 def settings_against_hooks(project: Path) -> Iterator[str]:
     """Each setting that keeps our hooks from running, with the file or environment it is in."""
-    files = settings_files.list_files(str(project), os.environ)  # weakest first
+    files = claude_folder.list_files(str(project), os.environ)  # weakest first
     settings = [(path, settings_text.settings_in(path)) for path in files]
     off = [(path, held["disableAllHooks"]) for path, held in settings if "disableAllHooks" in held]
     if off and off[-1][1] is True:

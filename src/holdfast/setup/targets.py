@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdfast.client import agents
 from holdfast.client.agents import CodingAgent
-from holdfast.client.settings_files import claude_folder
+from holdfast.client.claude_folder import folder_below
 from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
@@ -44,7 +44,7 @@ class Target:
 
 def settings_file(scope: str, home: Path, project: Path) -> Path:
     if scope == "user":
-        return claude_folder(home) / "settings.json"
+        return folder_below(home) / "settings.json"
     name = "settings.local.json" if scope == "local" else "settings.json"
     return project / ".claude" / name
 

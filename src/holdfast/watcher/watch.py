@@ -16,7 +16,7 @@ from pathlib import Path
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client import agents, limit_settings
 from holdfast.client import compaction_limit as edges
-from holdfast.client.settings_files import transcripts_folder
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.record import storage
 from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from holdfast.client.settings_files import transcripts_folder
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession

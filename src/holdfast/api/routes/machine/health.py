@@ -18,7 +18,7 @@ from holdfast.api.responses import Router, answer, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.archive import transcripts as archived
 from holdfast.client.agents import AGENTS
-from holdfast.client.settings_files import config_folder
+from holdfast.client.claude_folder import config_folder
 from holdfast.events.session_start import OUR_HOOK
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import replace_unstorable

@@ -21,7 +21,7 @@ def config_folder(environ: Mapping[str, str]) -> str:
     return environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
 
 
-def claude_folder(home: "Path") -> "Path":
+def folder_below(home: "Path") -> "Path":
     """The same folder as an absolute path, for a given home."""
     from pathlib import Path
 
@@ -33,7 +33,7 @@ def transcripts_folder() -> "Path":
     """The folder with one folder per project, and in it one file per session."""
     from pathlib import Path
 
-    return claude_folder(Path(places.user_home())) / "projects"
+    return folder_below(Path(places.user_home())) / "projects"
 
 
 def list_files(project: str, environ: Mapping[str, str]) -> "list[Path]":
