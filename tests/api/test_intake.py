@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from holdfast.hub import row_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import readings
-from holdfast.window.windows import LIVE_MS
+from holdfast.window.live_windows import LIVE_MS
 from tests.contracts.session_script import rows_of
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -76,7 +76,7 @@ def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> No
         command, input=json.dumps(sent).encode(), capture_output=True, check=True, env=os.environ
     )
     loaded = found.stderr.decode()
-    assert "holdfast.window.view" in loaded, "the test sees what is loaded"
+    assert "holdfast.window.measurement" in loaded, "the test sees what is loaded"
     assert "holdfast.hub.tree" not in loaded
     assert "http.client" not in loaded
 

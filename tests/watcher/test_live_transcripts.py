@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.watcher.watch import LiveTranscripts, Watch
+from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.state import lock_state
-from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
 from tests.agents.rollouts import SESSION
 from tests.watcher.machine import Machine, looked

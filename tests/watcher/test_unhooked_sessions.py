@@ -13,7 +13,7 @@ from holdfast.cli.status import status
 from holdfast.cli.status import watch as watch_command
 from holdfast.watcher.watch import Watch
 from holdfast.window import state as states
-from holdfast.window.windows import LIVE_MS
+from holdfast.window.live_windows import LIVE_MS
 from holdfast.wire import places
 from tests.watcher.machine import FULL, ROOMY, Machine, looked
 

@@ -11,10 +11,10 @@ import pytest
 
 from holdfast.hub.row_times import to_iso
 from holdfast.settings.load import load
-from holdfast.window import health, windows
+from holdfast.window import health, live_windows
 from holdfast.window import state as states
+from holdfast.window.live_windows import LIVE_MS, is_over
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, is_over
 from holdfast.wire import mark, places
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire, window
@@ -44,7 +44,7 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
     old = _window("old")
     old.write_bytes(b"were it read, the log would say so")
     _aged(old)
-    found = windows.peers_of(ME, load(), NOW_MS)
+    found = live_windows.peers_of(ME, load(), NOW_MS)
     assert [one["session_id"] for one in found] == ["near"]
     assert not Path(places.home(), "guard.log").exists()
 
@@ -63,7 +63,7 @@ def test_how_full_another_is_comes_from_its_transcript_while_its_hooks_sleep(
     _aged(asleep)
     told.touch()
     asleep.with_name("spool").touch()
-    [one] = windows.peers_of(ME, load(), NOW_MS)
+    [one] = live_windows.peers_of(ME, load(), NOW_MS)
     assert one["used_tokens"] == pytest.approx(100_000, abs=500)
     assert one["room_tokens"] == 167_000 - one["used_tokens"]
     assert one["zone"] == "yellow"
@@ -74,10 +74,10 @@ def test_each_says_whether_a_task_fits_as_far_as_anything_is_known() -> None:
     _window("a", used_tokens=90_000, edge_tokens=100_000, velocity=2_500.0)
     _window("b", used_tokens=20_000, edge_tokens=100_000)
     _window("c", used_tokens=10, edge_tokens=0)
-    found = {one["session_id"]: one for one in windows.peers_of(ME, load(), NOW_MS, 50_000)}
+    found = {one["session_id"]: one for one in live_windows.peers_of(ME, load(), NOW_MS, 50_000)}
     assert [found[name]["fits"] for name in "abc"] == [False, True, None]
     assert [found[name]["room_tokens"] for name in "abc"] == [10_000, 80_000, None]
-    assert "fits" not in windows.peers_of(ME, load(), NOW_MS)[0]
+    assert "fits" not in live_windows.peers_of(ME, load(), NOW_MS)[0]
 
 
 @pytest.mark.requirement("A5", "G10")

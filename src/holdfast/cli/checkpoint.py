@@ -19,8 +19,8 @@ from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.text.fence import escape, shown
 from holdfast.text.numbers import counted
+from holdfast.window import measurement
 from holdfast.window import state as window_state
-from holdfast.window import view
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
@@ -53,7 +53,7 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
     ):
         _fill(state, chosen.state)
         if chosen.folder:  # the end of a gzip file cannot be read alone
-            view.measure(state, settings_load.load(state.project), now_ms, folder)
+            measurement.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
         kept = take_checkpoint.save(state, folder, "manual", now_ms, given=given)
         state.project = own

@@ -21,7 +21,7 @@ from holdfast.segment.tiers import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.text.fence import shown
 from holdfast.text.numbers import counted
-from holdfast.window import view
+from holdfast.window import measurement
 from holdfast.wire.errors import HoldfastError
 
 MOST_INPUT = 4 << 20
@@ -176,7 +176,7 @@ def compress(session: str, now: bool) -> None:
     chosen = choose(session)
     state, now_ms = chosen.state, int(time.time() * 1000)
     with working("compressing"), sessions.working_folder(chosen) as folder:
-        seen = view.of_transcript(state, settings_load.load(state.project), now_ms, folder)
+        seen = measurement.of_transcript(state, settings_load.load(state.project), now_ms, folder)
         report = tiers.roll(
             state.transcript,
             session_id=state.session_id,

@@ -29,8 +29,8 @@ from holdfast.client.memory_folder import slug
 from holdfast.text.fence import shown
 from holdfast.transcript import PACKED, Unreadable, lookup
 from holdfast.window import state as window_state
+from holdfast.window.live_windows import LIVE_MS, for_transcript, is_live, is_over
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, for_transcript, is_live, is_over
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 

@@ -28,11 +28,11 @@ from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
-from holdfast.window import alert_texts, health, history, make_mark, observed_limits, view
+from holdfast.window import alert_texts, health, history, make_mark, measurement, observed_limits
 from holdfast.window.health import read_compactions
+from holdfast.window.live_windows import is_live
 from holdfast.window.state import State
 from holdfast.window.velocity import in_words
-from holdfast.window.windows import is_live
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
 
 def report(chosen: Chosen) -> dict[str, Any]:
     settings = settings_load.load(chosen.state.project)
-    seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
+    seen = measurement.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
     values = health.describe(seen, chosen.state, settings.share("watch_at"))
     return values | {
         "heard_ms": chosen.state.at_ms or None,

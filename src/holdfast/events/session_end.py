@@ -12,7 +12,7 @@ from holdfast.redact.find import redact
 from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import view
+from holdfast.window import measurement
 from holdfast.window.state import State, lock_state_if_possible
 from holdfast.wire import log, places, scan
 from holdfast.wire.log import inert
@@ -26,7 +26,7 @@ def tell(moment: Moment) -> str:
     with lock_state_if_possible(moment.folder) as state:
         dispatch.record_session(state, moment)
         settings = settings_load.load(state.project)
-        view.remember(state, view.of_moment(moment, state, settings))
+        measurement.remember(state, measurement.of_moment(moment, state, settings))
         state.ended_ms = moment.now_ms
         kept = None
         if moment.tail.basis != "none":  # a session without one answer has nothing to keep

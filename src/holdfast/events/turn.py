@@ -15,10 +15,10 @@ from holdfast.events import dispatch
 from holdfast.hook.observation import Moment
 from holdfast.session import printed_brief
 from holdfast.settings import load as settings_load
-from holdfast.window import alert_texts, audit, guard, make_mark, observed_limits, view
+from holdfast.window import alert_texts, audit, guard, make_mark, measurement, observed_limits
 from holdfast.window.guard import Crossing
+from holdfast.window.measurement import View
 from holdfast.window.state import State, WindowBusy, lock_state
-from holdfast.window.view import View
 from holdfast.wire import log, mark, places, scan, spool
 from holdfast.wire.errors import describe
 
@@ -168,8 +168,8 @@ def _judge_locked(moment: Moment, state: State, shown_to_user: bool) -> _News:
         return _News()  # a hook that started later has judged already
     dispatch.record_session(state, moment)
     settings = settings_load.load(state.project)
-    seen = view.of_moment(moment, state, settings)
-    view.remember(state, seen)
+    seen = measurement.of_moment(moment, state, settings)
+    measurement.remember(state, seen)
     state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
     state.stop_guard = make_mark.stop_guard(settings)
     state.team = int(bool(settings.word("server")))

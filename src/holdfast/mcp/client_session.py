@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.window import state as window_state
+from holdfast.window.live_windows import is_over
 from holdfast.window.state import State
-from holdfast.window.windows import is_over
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 

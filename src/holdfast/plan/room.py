@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 from holdfast.client import compaction_limit
 from holdfast.settings.load import Settings
-from holdfast.window import view
+from holdfast.window import measurement
 from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.history import OVERHEAD_UNKNOWN
+from holdfast.window.live_windows import is_over
 from holdfast.window.state import State
-from holdfast.window.windows import is_over
 from holdfast.wire.log import inert
 
 FRESH_TOKENS = OVERHEAD_UNKNOWN  # system prompt and tools of a session that just began
@@ -83,7 +83,7 @@ UNKNOWN_EDGE = _edge_of(UNKNOWN_WINDOW)
 def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -> PlanRoom:
     """The room of a session's window; for an ended session, a fresh window like its own."""
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
-    seen = view.of_transcript(state, settings, now_ms, folder)
+    seen = measurement.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
     used = seen.reading.used_tokens
     is_told = bool(seen.facts.model or seen.facts.stated_window)

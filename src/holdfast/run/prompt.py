@@ -17,9 +17,9 @@ from holdfast.record import storage, user_input
 from holdfast.session import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, listed, named, short
+from holdfast.window import measurement
 from holdfast.window import state as window_state
-from holdfast.window import view
-from holdfast.window.windows import fill, for_transcript
+from holdfast.window.live_windows import fill, for_transcript
 from holdfast.wire import log, places
 from holdfast.wire.errors import describe
 
@@ -218,7 +218,7 @@ def save_checkpoint(
     with window_state.lock_state_if_possible(folder) as state:
         fill(state, path, session_id, "")
         state.project = state.project or str(root)
-        view.measure(state, settings_load.load(state.project), now_ms, folder)
+        measurement.measure(state, settings_load.load(state.project), now_ms, folder)
         return take_checkpoint.save(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
 
 

@@ -33,11 +33,11 @@ PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actio
 def save_now(folder: str, now_ms: int, given: Added | None = None) -> SavedCheckpoint:
     """Save one because somebody asks for it, with the lines that its model adds."""
     from holdfast.settings import load as settings_load  # a hook has measured already
-    from holdfast.window import view
+    from holdfast.window import measurement
     from holdfast.window.state import lock_state_if_possible
 
     with lock_state_if_possible(folder) as state:
-        view.measure(state, settings_load.load(state.project), now_ms, folder)
+        measurement.measure(state, settings_load.load(state.project), now_ms, folder)
         kept = save(state, folder, "manual", now_ms, given=given)
         _log_notes(state, kept)
     return kept

@@ -13,7 +13,7 @@ from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
 from holdfast.record import storage
 from holdfast.session import window_brief
 from holdfast.settings import load as settings_load
-from holdfast.window import health, view
+from holdfast.window import health, measurement
 from holdfast.window.state import State
 
 OWN_WORDS_STAY = (
@@ -78,7 +78,7 @@ def status(state: State, folder: str, now_ms: int) -> BudgetStatus:
     max_tokens = tokens_of(brief.limit)
     known = ledger.read(state.project, state.session_id)
     settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, now_ms, folder)
+    seen = measurement.of_transcript(state, settings, now_ms, folder)
     parts, frame = _parts(brief, known, max_tokens)
     ahead = health.describe(seen, state, settings.share("watch_at"))
     forecast = [field.name for field in fields(BudgetStatus) if field.name in ahead]

@@ -22,11 +22,11 @@ from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.watcher.board import BoardWriter, StoreFinder
-from holdfast.window import health, view
+from holdfast.window import health, measurement
 from holdfast.window.alert_texts import estimate_mark
 from holdfast.window.guard import IDLE_MS
+from holdfast.window.live_windows import LIVE_MS, fill, for_transcript
 from holdfast.window.state import State, WindowBusy, all_windows, lock_state
-from holdfast.window.windows import LIVE_MS, fill, for_transcript
 from holdfast.wire import log, mark, places, tail
 from holdfast.wire.errors import describe
 from holdfast.wire.tail import Tail
@@ -155,7 +155,7 @@ def glance(transcript: LiveTranscript, now_ms: int) -> Glance | None:
         return None
     density = state.density or mark.CHARS_PER_TOKEN
     end = tail.read(transcript.path, bool(transcript.agent_id), density)
-    if end.basis == "none" or view.is_compacting(end, state, now_ms):
+    if end.basis == "none" or measurement.is_compacting(end, state, now_ms):
         return None
     used = end.used_tokens(density, state.overhead_tokens)
     return Glance(
@@ -361,7 +361,7 @@ def take(due: DueCheckpoint, now_ms: int) -> SavedCheckpoint | None:
         fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
         if not reason(_with_latest_checkpoint(seen, state), now_ms):
             return None
-        view.measure(state, seen.settings, now_ms, seen.folder)
+        measurement.measure(state, seen.settings, now_ms, seen.folder)
         kept = take_checkpoint.take(state, seen.folder, "watcher", now_ms)
     if kept is not None:
         words = f"checkpoint {kept.id} {'is unchanged' if kept.reused else 'saved'} (watcher)"
@@ -375,7 +375,7 @@ def record(seen: Glance, now_ms: int) -> None:
     with lock_state(seen.folder) as state:
         if not state.started_ms:
             fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
-            view.measure(state, seen.settings, now_ms, seen.folder)
+            measurement.measure(state, seen.settings, now_ms, seen.folder)
             # A time in the future would keep the window live for ever.
             state.watched_ms = min(seen.found.changed_ms, now_ms)
 

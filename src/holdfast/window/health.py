@@ -12,8 +12,8 @@ from holdfast.transcript import lookup
 from holdfast.transcript.blocks import ToolUse
 
 if TYPE_CHECKING:
+    from holdfast.window.measurement import View
     from holdfast.window.state import State
-    from holdfast.window.view import View
 
 CONTEXT_HIGH, OK = "context_high", "ok"
 _AHEAD = "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "pace_ms"

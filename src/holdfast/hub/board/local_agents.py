@@ -18,9 +18,9 @@ from holdfast.redact.find import redact
 from holdfast.text import fence
 from holdfast.window import outbox
 from holdfast.window import state as states
+from holdfast.window.live_windows import is_over
 from holdfast.window.outbox import OutboxEntry
 from holdfast.window.state import State
-from holdfast.window.windows import is_over
 from holdfast.wire import places
 
 LISTENS_MS = (

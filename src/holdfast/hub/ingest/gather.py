@@ -35,7 +35,7 @@ from holdfast.hub.ingest.records import (
     RecordedWindow,
 )
 from holdfast.hub.ingest.windows import PAST, ReadPosition, Span, WindowReader
-from holdfast.window.windows import look
+from holdfast.window.live_windows import look
 from holdfast.wire import places, spool
 from holdfast.wire.scan import parse_object, text_of
 from holdfast.wire.spool import SpoolLine

@@ -29,10 +29,10 @@ from holdfast.hub.ingest.records import (
     RecordedSession,
 )
 from holdfast.settings import load as settings_load
+from holdfast.window import measurement
 from holdfast.window import state as states
-from holdfast.window import view
+from holdfast.window.live_windows import LIVE_MS, fill
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, fill
 from holdfast.wire import places
 
 MAIN, AGENT = "main", "agent-"
@@ -226,6 +226,6 @@ def with_limit(window: WindowReader) -> WindowReader:
     """Return the window with its compaction limit, for which the end of its transcript is read."""
     state = state_of(window.session_id) or window.state
     settings = settings_load.load(state.project)
-    limit = view.of_transcript(state, settings, row_times.now_ms()).edge
+    limit = measurement.of_transcript(state, settings, row_times.now_ms()).edge
     state.edge_tokens = limit.edge_tokens
     return replace(window, state=state)

@@ -24,8 +24,8 @@ from holdfast.hub.tree import sessions as known_sessions
 from holdfast.text.sentences import clip
 from holdfast.window import state as states
 from holdfast.window.health import NOTHING, task_fits
+from holdfast.window.live_windows import LIVE_MS, look
 from holdfast.window.state import State
-from holdfast.window.windows import LIVE_MS, look
 from holdfast.wire import places as window_places
 
 ASKED_CHARS = 200

@@ -16,7 +16,7 @@ from holdfast.session import window_budget
 from holdfast.session.window_budget import CompartmentUse
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
-from holdfast.window import health, view
+from holdfast.window import health, measurement
 
 FORECAST_FIELDS = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
 
@@ -106,6 +106,6 @@ OPS: dict[str, Callable[[ContextBudgetArguments], tuple[str, dict[str, Any]]]] =
 def _forecast() -> dict[str, Any]:
     folder, state = client_session.window()
     settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, row_times.now_ms(), folder)
+    seen = measurement.of_transcript(state, settings, row_times.now_ms(), folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     return {name: found[name] for name in FORECAST_FIELDS}

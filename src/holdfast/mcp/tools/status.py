@@ -7,7 +7,7 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
 from holdfast.settings import load as settings_load
-from holdfast.window import alert_texts, health, view, windows
+from holdfast.window import alert_texts, health, live_windows, measurement
 from holdfast.window.health import read_compactions
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
@@ -22,7 +22,7 @@ FIELDS = (
 def answer_status(asked: StatusArguments) -> ToolAnswer:
     folder, state = client_session.window()
     settings, now_ms = settings_load.load(state.project), int(time.time() * 1000)
-    seen = view.of_transcript(state, settings, now_ms, folder)
+    seen = measurement.of_transcript(state, settings, now_ms, folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     fields: dict[str, Any] = {name: found[name] for name in FIELDS}
     fields["compactions"], microcompactions = read_compactions(state)
@@ -35,5 +35,5 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
         words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,
         under="agents",
-        rows=windows.peers_of(state, settings, now_ms, asked.task_tokens),
+        rows=live_windows.peers_of(state, settings, now_ms, asked.task_tokens),
     )

@@ -33,8 +33,8 @@ from holdfast.record.turns import FIRST_TURNS, place_of
 from holdfast.redact.find import redact
 from holdfast.session import window_brief
 from holdfast.transcript import Unreadable
+from holdfast.window.live_windows import is_live
 from holdfast.window.state import State
-from holdfast.window.windows import is_live
 from holdfast.wire import places
 
 View = TypeVar("View")

@@ -78,12 +78,12 @@ def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[st
 
 @lru_cache(MOST_KEPT)
 def _health(folder: str, _signed: Signature, _minute: int) -> dict[str, Any]:
-    from holdfast.window import view  # many callers only ask whether a window is over
+    from holdfast.window import measurement  # many callers only ask whether a window is over
     from holdfast.window.health import describe
 
     state = window_state.load(folder)
     settings = settings_load.load(state.project)
-    seen = view.of_transcript(state, settings, int(time.time() * 1000), folder)
+    seen = measurement.of_transcript(state, settings, int(time.time() * 1000), folder)
     return describe(seen, state, settings.share("watch_at"))
 
 
