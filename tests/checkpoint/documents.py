@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.index import CheckpointEntry
+from holdfast.checkpoint.prune import CheckpointRetention
 from holdfast.text import timestamps
 
 NOON = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
@@ -45,6 +46,10 @@ def an_entry(days_old: float = 0, **given: Any) -> CheckpointEntry:
         "state_hash": "",
     }
     return CheckpointEntry(**{**known, **given})
+
+
+def a_retention(**given: int) -> CheckpointRetention:
+    return CheckpointRetention(**{"at_most": 50, "days": 30, "daily_after_days": 7} | given)
 
 
 def final_names(folder: Path) -> list[str]:

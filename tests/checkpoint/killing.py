@@ -17,10 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.prune import CheckpointRetention, prune
+from holdfast.checkpoint.prune import prune
 from holdfast.checkpoint.verify import verify, verify_projects
 from holdfast.checkpoint.write import keep
-from tests.checkpoint.documents import NOON, a_document, final_names, in_project, left_drafts
+from tests.checkpoint.documents import (
+    NOON,
+    a_document,
+    a_retention,
+    final_names,
+    in_project,
+    left_drafts,
+)
 
 TOUCHES = (
     "open",
@@ -99,7 +106,7 @@ def look_pruned(project: Path, home: Path, before: int) -> None:
     folder = in_project(project)
     newest = max(index.of_project(str(project)), key=lambda one: one.iteration)
     assert newest.iteration == before
-    prune(str(project), NOON, CheckpointRetention(at_most=1))
+    prune(str(project), NOON, a_retention(at_most=1))
     assert final_names(folder) == [Path(newest.path).name]
     keep(a_document(project, "the next state"))
     assert {one.iteration for one in index.load()} == {before, before + 1}
@@ -117,7 +124,7 @@ def main(folder: Path, before: int, pruning: bool = False) -> int:
         for number in range(before):
             keep(a_document(project, f"{number}"))
         if pruning:
-            died = killed_at(at, partial(prune, str(project), NOON, CheckpointRetention(at_most=1)))
+            died = killed_at(at, partial(prune, str(project), NOON, a_retention(at_most=1)))
             look_pruned(project, home, before)
         else:
             died = killed_at(at, partial(keep, a_document(project, "the state")))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.prune import CheckpointRetention, prune
+from holdfast.checkpoint.prune import prune
 from holdfast.checkpoint.verify import rebuild, verify, verify_projects
 from holdfast.checkpoint.write import keep
-from tests.checkpoint.documents import NOON, a_document, final_names, in_project
+from tests.checkpoint.documents import NOON, a_document, a_retention, final_names, in_project
 from tests.checkpoint.killing import killed_at
 from tests.state_machines import play
 
@@ -103,7 +103,7 @@ class IndexMachine(RuleBasedStateMachine):
     def remove_old_ones(self, name: str, most: int) -> None:
         """The newest of each session stays."""
         now = NOON + timedelta(seconds=self.count)
-        prune(str(self._project(name)), now, CheckpointRetention(at_most=most))
+        prune(str(self._project(name)), now, a_retention(at_most=most))
         left = self._files(name)
         assert left <= self.saved[name]
         assert bool(left) == bool(self.saved[name])

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint.checkpoint_file import normalize, render
-from holdfast.checkpoint.prune import CheckpointRetention, prune
+from holdfast.checkpoint.prune import prune
 from holdfast.checkpoint.verify import rebuild, verify
 from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.main import holdfast_command
-from tests.checkpoint.documents import NOON, a_document, in_project
+from tests.checkpoint.documents import NOON, a_document, a_retention, in_project
 
 HOUR = timedelta(hours=1)
 
@@ -80,11 +80,8 @@ def test_a_flood_of_shipped_ones_pushes_none_of_ours_out_and_none_is_removed(pro
     ours = [_kept(project, hours, f"mine {hours}") for hours in range(3)]
     shipped = [_shipped(project, 3 + hours / 60) for hours in range(20)]
     rebuild([str(project)])
-    assert (
-        prune(str(project), NOON + 24 * HOUR, CheckpointRetention(at_most=3, at_least=1)).removed
-        == []
-    )
-    gone = prune(str(project), NOON + 24 * 400 * HOUR, CheckpointRetention(at_least=1)).removed
+    assert prune(str(project), NOON + 24 * HOUR, a_retention(at_most=3, at_least=1)).removed == []
+    gone = prune(str(project), NOON + 24 * 400 * HOUR, a_retention(at_least=1)).removed
     assert {one.path for one in gone} == {one.path for one in ours[:2]}
     assert all(path.exists() for path in shipped)
 

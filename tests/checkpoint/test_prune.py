@@ -11,11 +11,18 @@ from hypothesis import strategies as st
 
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.index import CheckpointEntry
-from holdfast.checkpoint.prune import CheckpointRetention, find_spent, prune
+from holdfast.checkpoint.prune import find_spent, prune
 from holdfast.checkpoint.write import keep
-from tests.checkpoint.documents import NOON, a_document, an_entry, final_names, in_project
+from tests.checkpoint.documents import (
+    NOON,
+    a_document,
+    a_retention,
+    an_entry,
+    final_names,
+    in_project,
+)
 
-BY_AGE = CheckpointRetention(at_least=0)
+BY_AGE = a_retention(at_least=0)
 
 
 def _ages(entries: list[CheckpointEntry]) -> list[str]:
@@ -25,7 +32,7 @@ def _ages(entries: list[CheckpointEntry]) -> list[str]:
 @pytest.mark.requirement("C10")
 def test_at_most_so_many_stay_and_the_oldest_go_first() -> None:
     entries = [an_entry(hours / 24, iteration=100 - hours) for hours in range(60)]
-    assert find_spent(entries, NOON) == entries[:49:-1]
+    assert find_spent(entries, NOON, a_retention()) == entries[:49:-1]
 
 
 @pytest.mark.requirement("C10")
@@ -47,7 +54,7 @@ def test_after_thirty_days_they_go_but_for_the_last_of_a_session() -> None:
 @pytest.mark.requirement("C10", "X6")
 def test_a_clock_that_jumped_a_year_leaves_the_newest_five() -> None:
     entries = [an_entry(days, iteration=60 - days) for days in range(20)]
-    gone = find_spent(entries, NOON + timedelta(days=365))
+    gone = find_spent(entries, NOON + timedelta(days=365), a_retention())
     assert [one for one in entries if one not in gone] == entries[:5]
 
 
@@ -71,7 +78,7 @@ ENTRIES = st.lists(
 def test_the_newest_verified_of_every_session_always_stays(
     entries: list[CheckpointEntry], at_most: int
 ) -> None:
-    retention = CheckpointRetention(at_most=at_most)
+    retention = a_retention(at_most=at_most)
     gone = find_spent(entries, NOON, retention)
     stays = [one for one in entries if one not in gone]
     for session in {one.session_id for one in entries if one.verified}:
@@ -84,7 +91,7 @@ def test_the_newest_verified_of_every_session_always_stays(
 @pytest.mark.requirement("C10")
 def test_pruning_removes_files_snapshots_and_entries(tmp_path: Path) -> None:
     ids = [keep(a_document(tmp_path, f"{n}")).id for n in range(5)]
-    few = CheckpointRetention(at_most=2)
+    few = a_retention(at_most=2)
     assert _ages(prune(str(tmp_path), NOON, few).removed) == ids[:3]
     assert final_names(in_project(tmp_path)) == sorted(f"{one}.md" for one in ids[3:])
     assert snapshot.names(str(tmp_path)) == set(ids[3:])

@@ -16,6 +16,8 @@ from tests.checkpoint.sessions import Session
 from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, works_on
 
+LIMITS = Limits.of(load.load(environ={}))
+
 FULL, FULLER = 0.65, 0.85
 
 
@@ -135,7 +137,7 @@ def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
 ) -> None:
     turn = Turn("Make the reader skip the mark.", Place(), said=said)
     one = Segment("x_seg_1", [turn], 1, end, 0, 100, [], mentioned)
-    assert bool(tiers.cold_segments(Record(op=step), [one], Limits())) is cold
+    assert bool(tiers.cold_segments(Record(op=step), [one], LIMITS)) is cold
 
 
 @pytest.mark.requirement("R2")
@@ -144,12 +146,11 @@ def test_an_archive_is_outdated_after_thirty_days_once() -> None:
     pruned = a_segment(
         metadata={"archived_at": "2025-01-01T00:00:00Z", "pruned_at": "2025-03-01T00:00:00Z"}
     )
-    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 30 * DAY_MS, Limits()) == []
-    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 31 * DAY_MS, Limits()) == [fresh]
+    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 30 * DAY_MS, LIMITS) == []
+    assert tiers.outdated_archives([fresh, pruned], NOW_MS + 31 * DAY_MS, LIMITS) == [fresh]
 
 
 @pytest.mark.requirement("R2")
 def test_every_number_is_a_setting() -> None:
-    assert Limits.of(load.load(environ={})) == Limits()
     changed = load.load(environ={"HOLDFAST_SEGMENT_PRUNE_DAYS": "9"})
-    assert Limits.of(changed) == Limits(prune_days=9)
+    assert Limits.of(changed) == LIMITS._replace(prune_days=9)

@@ -20,10 +20,10 @@ from holdfast.wire import places
 
 
 class CheckpointRetention(msgspec.Struct, frozen=True):
-    at_most: int = 50  # per project
-    days: int = 30
+    at_most: int  # per project
+    days: int
+    daily_after_days: int
     at_least: int = 5  # of any age: a clock that jumps makes all of them old at once
-    daily_after_days: int = 7
 
 
 class Pruned(msgspec.Struct, frozen=True):
@@ -31,11 +31,8 @@ class Pruned(msgspec.Struct, frozen=True):
     left: list[str]  # what could not be removed, and why
 
 
-DEFAULT = CheckpointRetention()
-
-
 def find_spent(
-    entries: Iterable[CheckpointEntry], now: datetime, retention: CheckpointRetention = DEFAULT
+    entries: Iterable[CheckpointEntry], now: datetime, retention: CheckpointRetention
 ) -> list[CheckpointEntry]:
     """Return the checkpoints of one project that may be removed; never the newest verified one
     of a session. One that does not verify is never returned: somebody may have edited it."""
@@ -71,7 +68,7 @@ def _in_time(
     return age <= timedelta(days=retention.daily_after_days) or one.path == daily
 
 
-def prune(project: str, now: datetime, retention: CheckpointRetention = DEFAULT) -> Pruned:
+def prune(project: str, now: datetime, retention: CheckpointRetention) -> Pruned:
     project = folders.resolve(project)
     inside = folders.readable(project)
     here = [one for one in index.of_project(project) if one.folder in inside]

@@ -32,14 +32,14 @@ MOST_WARM = 2000  # beyond it the least relevant move to the cold tier, of any s
 
 
 class Limits(NamedTuple):
-    queue_from: float = 0.60
-    archive_from: float = 0.80
-    check_turns: int = 10
-    cold_turns: int = 20
-    cold_messages: int = 5
-    archive_turns: int = 50
-    prune_turns: int = 50
-    prune_days: int = 30
+    queue_from: float
+    archive_from: float
+    check_turns: int
+    cold_turns: int
+    cold_messages: int
+    archive_turns: int
+    prune_turns: int
+    prune_days: int
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
