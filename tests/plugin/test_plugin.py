@@ -184,7 +184,7 @@ def test_an_environment_goes_when_no_process_uses_it(tmp_path: Path) -> None:
     for folder in (used, unused, newest):
         folder.mkdir()
         (folder / plugin_environment.IN_USE).touch()
-    code = "import sys\nfrom holdfast.files.plugin_environment import hold\n"
+    code = "import sys\nfrom holdfast.files.lock import hold_environment as hold\n"
     code += "sys.prefix = sys.argv[1]\nhold()\nprint(1, flush=True)\nsys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", code, str(used)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

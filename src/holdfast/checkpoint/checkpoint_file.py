@@ -30,6 +30,7 @@ from holdfast.wire.errors import HoldfastError
 
 VERSION = 1
 TRIGGERS = ("auto", "manual", "guard", "monitor", "watcher", "batch", "session-end")
+GIT = "Git"  # the section of what git printed
 REQUIRED = ("What Changed", "Why Changed", "Active Issues", "Key Decisions", "Next Steps")
 SUMMARY_CHARACTERS = 160
 # The fields of the front matter that a document has under the same name.

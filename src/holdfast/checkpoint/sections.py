@@ -13,6 +13,7 @@ import msgspec
 
 from holdfast.checkpoint.additions import SECTIONS as ADDED_TO
 from holdfast.checkpoint.additions import AddedLine
+from holdfast.checkpoint.checkpoint_file import GIT
 from holdfast.record import commands, git, open_items
 from holdfast.record.model import FileUse, Place, Record, describe_unread
 from holdfast.record.open_items import find_decisions
@@ -247,13 +248,7 @@ MOST_AGENTS, ASKED_CHARS = 3, 160
 MOST_CHANGED, MOST_ITEMS = 400, 40  # in the snapshot
 SHORT_TITLE = 60  # a shorter request stands behind the one before it
 PLAN_OF_MODEL = "a plan that the model wrote and the user approved"
-IN_PROGRESS, GIT, UNSURE = "In Progress", "Git", "Not Certain Who Said This"
-_OLD_OURS = ("nothing open", "nothing is left open", "go on with the request", "mode: plan mode")
-
-
-def somebodys(section: str, entry: str) -> str:
-    """Return the words of an entry that are not ours, for a search through what was said."""
-    return "" if section == GIT or entry.startswith(_OLD_OURS) else entry
+IN_PROGRESS, UNSURE = "In Progress", "Not Certain Who Said This"
 
 
 def sections_of(

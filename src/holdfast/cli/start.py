@@ -18,10 +18,10 @@ def main() -> None:
     try:
         bytecode.survive_cut_files()
         from holdfast.cli.main import main as run_command
-        from holdfast.files.plugin_environment import hold
+        from holdfast.files.lock import hold_environment
 
         _open_closed_streams()
-        hold()
+        hold_environment()
         run_command()
     except KeyboardInterrupt:
         sys.exit(130)

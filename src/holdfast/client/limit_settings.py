@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.client import agents, claude_folder
-from holdfast.wire import places, scan
+from holdfast.client import claude_folder
+from holdfast.wire import places, scan, tail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,9 +97,10 @@ def read(
     """The settings in effect, ranked as Claude Code 2.1.325 ranks them: files, the command line,
     variables; but a model on the command line wins. Other agents have settings of their own."""
     environ = os.environ if environ is None else environ
-    agent = agents.agent_of(transcript)
-    if agent.folder:
-        return LimitSettings(compact_at=agent.own_limit(environ))
+    if tail.is_codex(transcript) or tail.is_copilot(transcript):
+        from holdfast.client.agents import agent_of
+
+        return LimitSettings(compact_at=agent_of(transcript).own_limit(environ))
     found = LimitSettings()
     for _, settings in claude_folder.read_by_file(project, environ):
         found = _from_settings(found, settings)

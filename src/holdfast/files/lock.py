@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -85,6 +86,16 @@ def is_held(path: str) -> bool:
     finally:
         os.close(fd)
     return False
+
+
+def hold_environment() -> None:
+    """Keep the plugin's environment from being removed while this process, if it is, runs in it."""
+    try:
+        used = os.open(f"{sys.prefix}/in-use", os.O_RDONLY)
+    except OSError:
+        return
+    fcntl.flock(used, fcntl.LOCK_SH)  # until the process ends
+    os.set_inheritable(used, False)
 
 
 def _open_in(place: FolderPlace) -> int:

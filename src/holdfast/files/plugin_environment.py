@@ -23,7 +23,7 @@ from typing import Any
 BUILD_SECONDS = 1_200
 QUOTED = 200  # characters of a line that names the cause of a failure
 LOCK, WHEELS = "requirements.lock", "wheels"
-IN_USE, LINK = "in-use", "environment"
+IN_USE, LINK = "in-use", "environment"  # the first one for `lock.hold_environment`, too
 
 BEGINS = (
     "Holdfast works in this session. Once, in the background, it fetches the {count} packages of "
@@ -226,16 +226,6 @@ def place() -> Path | None:
         return Path((Path(places.home()) / "plugin").read_text().strip() or "/nonexistent")
     except OSError:
         return None
-
-
-def hold() -> None:
-    """Keep the environment this process runs in from being removed; elsewhere nothing happens."""
-    try:
-        used = os.open(f"{sys.prefix}/{IN_USE}", os.O_RDONLY)
-    except OSError:
-        return
-    fcntl.flock(used, fcntl.LOCK_SH)  # until the process ends
-    os.set_inheritable(used, False)
 
 
 def locked(file: Any) -> bool:

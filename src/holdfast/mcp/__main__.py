@@ -14,9 +14,9 @@ from holdfast.wire import bytecode  # noqa: E402
 
 bytecode.survive_cut_files()
 
-from holdfast.files.plugin_environment import hold  # noqa: E402
+from holdfast.files.lock import hold_environment  # noqa: E402
 from holdfast.mcp.server import serve  # noqa: E402
 
 if __name__ == "__main__":
-    hold()
+    hold_environment()
     serve(PARENT)

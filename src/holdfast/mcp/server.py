@@ -27,7 +27,6 @@ from holdfast.mcp import client_session, protocol
 from holdfast.mcp.answers import AnswerPages, sanitize
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
 from holdfast.mcp.tool_table import TOOLS
-from holdfast.memory import embedders
 from holdfast.settings import use_secret_patterns
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError, describe
@@ -117,7 +116,6 @@ def _start(parent: int) -> tuple[BinaryIO, int]:
     exit_with_client(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # safe: everything we write is complete or absent
     use_secret_patterns()
-    embedders.run_apart()
     return _take_streams()
 
 
@@ -246,9 +244,11 @@ class BackgroundWork:
     def _run(self) -> None:
         if self._stopping.wait(START_DELAY_SECONDS):
             return
+        from holdfast.memory import embedders
         from holdfast.memory.sync import Filler
         from holdfast.watcher.loop import Watcher
 
+        embedders.run_apart()
         self._watcher = Watcher(client_session.open_existing, inside="mcp")
         self._filler = Filler(lambda: [client_session.project()], idle=self._idle)
         self._watcher.start()

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 MEMORY_INDEX = "MEMORY.md"  # only lists the others
 MOST_MEMORIES, MOST_CHECKPOINTS, MOST_LISTED = 2_000, 200, 2_000
 CHECKPOINTS_INSIDE = ".claude/checkpoints"
+# Entries that earlier releases wrote in words of their own.
+_OLD_OURS = ("nothing open", "nothing is left open", "go on with the request", "mode: plan mode")
 MOST_FOREIGN = 100  # fewer than a search looks at, so that they leave room for our own
 FOREIGN_SEGMENTS = (
     "data/knowledge-db/compressed_context",
@@ -139,12 +141,16 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
 
 def _sections(sections: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield the sections with words that somebody said, without our own."""
-    from holdfast.checkpoint.sections import somebodys
+    from holdfast.checkpoint.checkpoint_file import GIT
     from holdfast.memory.turns import asks_us
 
     for name, entries in sections.items():
-        told = (somebodys(name, entry) for entry in entries if isinstance(entry, str))
-        words = [one for one in told if one and not asks_us(one.rpartition("Bash ")[2].strip("`"))]
+        told = [one for one in entries if isinstance(one, str) and not one.startswith(_OLD_OURS)]
+        words = [
+            one
+            for one in told
+            if name != GIT and not asks_us(one.rpartition("Bash ")[2].strip("`"))
+        ]
         if words:
             yield "\n".join([f"{name}:", *words])
 

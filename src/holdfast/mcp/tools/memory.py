@@ -9,11 +9,13 @@ from typing import Any
 from holdfast.mcp import client_session
 from holdfast.mcp import tool_table as asks
 from holdfast.mcp.answers import ToolAnswer
-from holdfast.memory import recall, topic_store
+from holdfast.memory import embedders, recall, topic_store
 from holdfast.memory.expand import expand
 from holdfast.memory.results import FoundItem
 from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Pending
+
+embedders.run_apart()
 
 
 def answer_recall(asked: asks.RecallArguments) -> ToolAnswer:
