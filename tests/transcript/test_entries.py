@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
-from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse
-from holdfast.transcript.entries import Answer, Boundary, Prompt
+from holdfast.transcript.entries import (
+    Answer,
+    Boundary,
+    OtherBlock,
+    Prompt,
+    Text,
+    Thinking,
+    ToolUse,
+)
 from tests.transcript.builders import answer, boundary, entries_of, prompt, text, tool_use
 
 

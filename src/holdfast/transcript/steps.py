@@ -9,8 +9,18 @@ such a summary is given the boundary it implies.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from holdfast.transcript.blocks import AnyBlock, ToolResult, Usage
-from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result, Summary
+from holdfast.transcript.entries import (
+    Answer,
+    AnyBlock,
+    Attachment,
+    Boundary,
+    Entry,
+    Prompt,
+    Result,
+    Summary,
+    ToolResult,
+    Usage,
+)
 
 Follower = Prompt | Result | Attachment
 
