@@ -12,7 +12,6 @@ from holdfast.client import claude_folder
 from holdfast.wire import places, tail
 
 MOST_CONFIG_BYTES = 1 << 20
-END_BYTES = 1 << 18
 SESSION_CHARS = 36  # at the end of a rollout's name
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,34 +199,6 @@ def modified_at(path: "Path") -> float:
     return places.modified_ms(str(path)) / 1000  # 0 if it was deleted meanwhile
 
 
-def written_ms(transcript: str) -> int:
-    """When a transcript was last written to: the last time that its lines state, and never later
-    than its file was changed. A backup that is restored has new times of change, and old lines."""
-    changed_ms = places.modified_ms(transcript)
-    try:
-        with os.fdopen(places.open_regular(transcript), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - END_BYTES))
-            stated_ms = _last_time_ms(file.read(END_BYTES))
-    except (OSError, ValueError):
-        return changed_ms
-    return min(stated_ms, changed_ms) if stated_ms else changed_ms
-
-
-def _last_time_ms(data: bytes) -> int:
-    """Quoted JSON cannot be mistaken for it, because its quotation marks are escaped."""
-    from datetime import UTC, datetime  # costs 1 ms, and few callers ask for a time
-
-    at = len(data)
-    while (at := data.rfind(b'"timestamp":', 0, at)) >= 0:
-        value = data[at + 12 : at + 64].lstrip(b' "').partition(b'"')[0]
-        try:
-            moment = datetime.fromisoformat(value.decode())
-            return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1000)
-        except (ValueError, OverflowError):
-            continue
-    return 0
-
-
 def session_of(transcript: "Path") -> str:
     """The session that a transcript's name tells."""
     if agent_of(transcript) is COPILOT:
@@ -253,8 +224,3 @@ def is_kept_by_its_agent(transcript: "Path") -> bool:
 def named(name: str) -> CodingAgent:
     """The agent of this name; a scope of Claude Code's settings is Claude Code's."""
     return next((agent for agent in AGENTS if agent.name == name), CLAUDE)
-
-
-def with_own_limit(version: str) -> CodingAgent | None:
-    """The agent whose lines have this version, unless it is Claude Code."""
-    return next((one for one in AGENTS if one.folder and version.startswith(one.name)), None)

@@ -7,10 +7,12 @@ itself assumes.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.client import agents
 from holdfast.client.limit_settings import MIN_WINDOW, LimitSettings
+
+if TYPE_CHECKING:
+    from holdfast.client.agents import CodingAgent
 
 RESERVE = 20_000
 MARGIN = 13_000
@@ -99,6 +101,15 @@ class CompactionLimit(NamedTuple):
         return self.kind == "early" and used_tokens >= self.edge_tokens
 
 
+def _other_agent(version: str) -> "CodingAgent | None":
+    """The agent whose lines have this version; a version of Claude Code is a number."""
+    if not version[:1].isalpha():
+        return None
+    from holdfast.client.agents import AGENTS
+
+    return next((one for one in AGENTS if one.folder and version.startswith(one.name)), None)
+
+
 def find(
     model_id: str,
     client_version: str = "",
@@ -112,7 +123,7 @@ def find(
     """The limit of one session. `stated_window` is what the status line reported, `seen_pre_tokens`
     are automatic compactions alike, `passed_tokens` is what the window held without one."""
     switches = switches or LimitSettings()
-    if agent := agents.with_own_limit(client_version):
+    if agent := _other_agent(client_version):
         return _stated_by(agent, stated_window or agent.window_tokens, switches, used_tokens)
     version = parse_version(client_version)
     model = _model(model_id, switches, stated_window, used_tokens)
@@ -128,7 +139,7 @@ def find(
 
 
 def _stated_by(
-    agent: agents.CodingAgent, stated: int, switches: LimitSettings, used_tokens: int
+    agent: "CodingAgent", stated: int, switches: LimitSettings, used_tokens: int
 ) -> CompactionLimit:
     """Another agent states a share of its window; it compacts at a share or a setting."""
     window = max(round(stated / agent.states), used_tokens)

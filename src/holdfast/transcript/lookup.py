@@ -10,6 +10,7 @@ anything but letters, digits, `_` and `-`: no dots, no slashes.
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -36,8 +37,9 @@ from holdfast.transcript.reader import (
     parser_for,
     read,
 )
+from holdfast.wire import places
 
-END_BYTES = 1 << 20
+END_BYTES, TIME_BYTES = 1 << 20, 1 << 18  # the newest time stands in the last lines
 _SIGNS = (b"compact_boundary", b"isCompactSummary", b'"compacted"', b"compaction_complete")
 PREFIXES = ("toolu_", "call_")  # how the id of a call begins
 LONGEST_ID = 80
@@ -193,3 +195,29 @@ def subagent_files(transcript: str | os.PathLike[str]) -> list[tuple[str, Path]]
 def _folder(transcript: Path) -> Path | None:
     session = transcript.name.removesuffix(".gz").removesuffix(".jsonl")
     return transcript.parent / session / "subagents" if _A_NAME.fullmatch(session) else None
+
+
+def written_ms(transcript: str) -> int:
+    """When a transcript was last written to: the last time that its lines state, and never later
+    than its file was changed. A backup that is restored has new times of change, and old lines."""
+    changed_ms = places.modified_ms(transcript)
+    try:
+        with os.fdopen(places.open_regular(transcript), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TIME_BYTES))
+            stated_ms = _last_time_ms(file.read(TIME_BYTES))
+    except (OSError, ValueError):
+        return changed_ms
+    return min(stated_ms, changed_ms) if stated_ms else changed_ms
+
+
+def _last_time_ms(data: bytes) -> int:
+    """Quoted JSON cannot be mistaken for it, because its quotation marks are escaped."""
+    at = len(data)
+    while (at := data.rfind(b'"timestamp":', 0, at)) >= 0:
+        value = data[at + 12 : at + 64].lstrip(b' "').partition(b'"')[0]
+        try:
+            moment = datetime.fromisoformat(value.decode())
+            return int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1000)
+        except (ValueError, OverflowError):
+            continue
+    return 0

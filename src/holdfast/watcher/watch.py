@@ -21,6 +21,7 @@ from holdfast.record import storage
 from holdfast.session import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
+from holdfast.transcript import lookup
 from holdfast.watcher.board import BoardWriter, StoreFinder
 from holdfast.window import health, measurement
 from holdfast.window.alert_texts import estimate_mark
@@ -64,7 +65,7 @@ class LiveTranscripts:
                 seen = (about.st_mtime_ns, about.st_size, about.st_ino)
                 known = before.get(entry.path)
                 if known is None or known[0] != seen:
-                    known = seen, agents.written_ms(entry.path)
+                    known = seen, lookup.written_ms(entry.path)
                 self._files[entry.path] = known
         return [
             _parse_path(path, at_ms)

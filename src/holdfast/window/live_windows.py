@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from holdfast.client import agents, limit_settings
+from holdfast.client import limit_settings
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
+from holdfast.transcript import lookup
 from holdfast.window import health
 from holdfast.window import state as window_state
 from holdfast.window.guard import Thresholds, place
@@ -135,7 +136,7 @@ def is_live(folder: str, other: State, now_ms: int) -> bool:
 
 def _last_report_ms(other: State) -> int:
     """Last activity: a woken hook, the watcher, or a line in its transcript."""
-    return max(other.known_ms, agents.written_ms(other.transcript) if other.transcript else 0)
+    return max(other.known_ms, lookup.written_ms(other.transcript) if other.transcript else 0)
 
 
 def _peer(one: State, health: dict[str, Any]) -> dict[str, Any]:

@@ -6,14 +6,11 @@ line, else from the transcript's bytes, else from weighted counts of calls.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.client import compaction_limit
-from holdfast.client import compaction_limit as client_edge
-from holdfast.client import limit_settings as client_switches
+from holdfast.client import compaction_limit, limit_settings
 from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings
-from holdfast.hook.observation import Moment
 from holdfast.settings.load import Settings
 from holdfast.window import guard, history, observed_limits, velocity
 from holdfast.window.guard import Reading, Thresholds, Verdict
@@ -25,6 +22,9 @@ from holdfast.wire import mark, places, scan, spool, tail
 from holdfast.wire.log import inert
 from holdfast.wire.spool import SpoolLine
 from holdfast.wire.tail import Tail
+
+if TYPE_CHECKING:
+    from holdfast.hook.observation import Moment
 
 KB = 1024
 # Bytes of transcript and the share of the edge they stand for: yellow, orange, red.
@@ -93,7 +93,7 @@ class View(NamedTuple):
     observations: tuple[Observation, ...] = ()  # of where the client compacted, here
 
 
-def of_moment(moment: Moment, state: State, settings: Settings) -> View:
+def of_moment(moment: "Moment", state: State, settings: Settings) -> View:
     """The window at one hook, with the payload's own result counted in."""
     return _of(moment.tail, moment.folder, state, settings, moment.now_ms, moment.pending_chars)
 
@@ -166,7 +166,7 @@ def _new_observations(
     state: State, facts: WindowFacts, past: WindowHistory
 ) -> tuple[Observation, ...]:
     """Automatic compactions of this window since its limit settings last changed."""
-    turned = client_switches.from_json(state.switches)
+    turned = limit_settings.from_json(state.switches)
     return tuple(
         Observation(
             *observed_limits.conditions(
@@ -197,9 +197,9 @@ def _edge(
     used: int,
     observed: tuple[Observation, ...],
 ) -> CompactionLimit:
-    turned: LimitSettings = client_switches.from_json(state.switches)
+    turned: LimitSettings = limit_settings.from_json(state.switches)
     wanted = observed_limits.conditions(facts.model, facts.client_version, turned)
-    return client_edge.find(
+    return compaction_limit.find(
         facts.model,
         facts.client_version,
         turned,

@@ -29,6 +29,7 @@ from holdfast.hub.ingest.records import (
     RecordedSession,
 )
 from holdfast.settings import load as settings_load
+from holdfast.transcript import lookup
 from holdfast.window import measurement
 from holdfast.window import state as states
 from holdfast.window.live_windows import LIVE_MS, fill
@@ -204,7 +205,7 @@ def find_past(session_id: str) -> WindowReader | None:
 def list_past(window: WindowReader, held: ReadPosition) -> list[RecordedEvent]:
     """Return the session itself, before its turns are read; `held` is then no longer empty. One
     that nobody has written to for half an hour has ended."""
-    last_ms = max(1, agents.written_ms(window.transcript))
+    last_ms = max(1, lookup.written_ms(window.transcript))
     span = Span(held)
     span.add(last_ms)
     if row_times.now_ms() - last_ms > LIVE_MS:
