@@ -18,7 +18,8 @@ from pathlib import Path
 from benchmarks.readings import transcripts
 from holdfast.archive.outputs import preview
 from holdfast.cli.install import ARCHIVE_CHARS
-from holdfast.transcript.entries import Boundary, ToolResult, ToolUse
+from holdfast.transcript.blocks import ToolResult, ToolUse
+from holdfast.transcript.entries import Boundary
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.wire.mark import CHARS_PER_TOKEN

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.settings import load as settings_load
-from holdfast.transcript.entries import Boundary, Result, decoded
+from holdfast.transcript.blocks import decoded
+from holdfast.transcript.entries import Boundary, Result
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.window import history

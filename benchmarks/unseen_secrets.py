@@ -20,7 +20,8 @@ from typing import Any
 
 from benchmarks.readings import transcripts
 from holdfast.redact.find import find, redact
-from holdfast.transcript.entries import Answer, Prompt, Result, Summary, Text, ToolResult
+from holdfast.transcript.blocks import Text, ToolResult
+from holdfast.transcript.entries import Answer, Prompt, Result, Summary
 from holdfast.transcript.reader import read
 
 Row = tuple[str, str, str]

@@ -2,15 +2,8 @@
 
 from pathlib import Path
 
-from holdfast.transcript.entries import (
-    Answer,
-    Boundary,
-    OtherBlock,
-    Prompt,
-    Text,
-    Thinking,
-    ToolUse,
-)
+from holdfast.transcript.blocks import OtherBlock, Text, Thinking, ToolUse
+from holdfast.transcript.entries import Answer, Boundary, Prompt
 from tests.transcript.builders import answer, boundary, entries_of, prompt, text, tool_use
 
 

@@ -12,7 +12,8 @@ import msgspec
 import pytest
 
 from holdfast.record.user_input import texts_in
-from holdfast.transcript.entries import Answer, Entry, Result, Text, Thinking, ToolUse
+from holdfast.transcript.blocks import Text, Thinking, ToolUse
+from holdfast.transcript.entries import Answer, Entry, Result
 from holdfast.transcript.parse import LineTally, parse
 from tests.transcript import builders as b
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from holdfast.transcript import parse
-from holdfast.transcript.entries import Answer, Entry, Prompt, Text
+from holdfast.transcript.blocks import Text
+from holdfast.transcript.entries import Answer, Entry, Prompt
 from holdfast.transcript.parse import LineTally
 from tests.transcript.builders import Line, answer, encoded, entries_of, prompt, result, text
 

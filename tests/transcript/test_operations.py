@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.transcript import steps
-from holdfast.transcript.entries import Attachment, Boundary, Prompt, Result, Summary, Text, ToolUse
+from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.entries import Attachment, Boundary, Prompt, Result, Summary
 from holdfast.transcript.reader import read
 from holdfast.transcript.steps import Operation, operations
 from tests.transcript.builders import (

@@ -29,7 +29,8 @@ from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
 from holdfast.record.user_input import words_of
 from holdfast.redact.find import find, redact, redact_each, redact_named_values, which_are_clean
 from holdfast.transcript import Unreadable
-from holdfast.transcript.entries import Malformed, Prompt
+from holdfast.transcript.blocks import Malformed
+from holdfast.transcript.entries import Prompt
 from holdfast.transcript.lookup import subagent_files
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource

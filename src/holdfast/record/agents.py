@@ -165,7 +165,8 @@ def note_edits(record: Record, transcript: str) -> None:
 
 def _take_edits(record: Record, path: str, start: int, asked: str) -> int:
     """Count the edits from this byte on; return where the next pass begins."""
-    from holdfast.transcript.entries import Answer, Result, ToolUse
+    from holdfast.transcript.blocks import ToolUse
+    from holdfast.transcript.entries import Answer, Result
     from holdfast.transcript.reader import Reader
 
     edited: dict[str, tuple[str, str]] = {}  # the path and the time, by the id of the call

@@ -14,7 +14,8 @@ from holdfast.record import agents, commands, files, git, plans, shell, turns
 from holdfast.record.model import PLAN_ASKED, Agent, Call, FileUse, Place, Record
 from holdfast.redact.find import redact_answer
 from holdfast.text.sentences import clip
-from holdfast.transcript.entries import Result, ToolResult, attempt, decoded
+from holdfast.transcript.blocks import ToolResult, attempt, decoded
+from holdfast.transcript.entries import Result
 
 MOST_CALLS, MOST_TOOLS, MOST_RECENT = 64, 64, 6
 LONGEST = 400

@@ -10,21 +10,16 @@ from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.value import REDACTED
 from holdfast.text import sentences
+from holdfast.transcript.blocks import Image, Malformed, Text, ToolResult, ToolUse, without_blanks
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
     Boundary,
     Entry,
-    Image,
-    Malformed,
     Prompt,
     Queued,
     Result,
     Summary,
-    Text,
-    ToolResult,
-    ToolUse,
-    without_blanks,
 )
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import (

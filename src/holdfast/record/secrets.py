@@ -29,16 +29,8 @@ from holdfast.redact.find import (
 from holdfast.redact.value import REDACTED, looks_random
 from holdfast.text.sentences import ENDS_CHARS, ends_of
 from holdfast.transcript import Unreadable
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Entry,
-    Prompt,
-    Queued,
-    Result,
-    Text,
-    ToolUse,
-)
+from holdfast.transcript.blocks import Text, ToolUse
+from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Queued, Result
 from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # of the arguments and results of calls

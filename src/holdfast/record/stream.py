@@ -34,19 +34,8 @@ from holdfast.record.reader import RecordReader
 from holdfast.record.turns import MOST_LOOKED_AT
 from holdfast.record.user_input import is_notification, texts_in, words_of
 from holdfast.text.sentences import clip, ends_of
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    Prompt,
-    Result,
-    Summary,
-    Text,
-    ToolResult,
-    ToolUse,
-    decoded,
-)
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result, Summary
 from holdfast.transcript.reader import Reader
 from holdfast.transcript.user_words import without_briefs
 from holdfast.wire.mark import CHARS_PER_TOKEN

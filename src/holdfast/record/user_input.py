@@ -58,7 +58,8 @@ def first_words(path: str | os.PathLike[str]) -> str:
 
 
 def texts_in(entry: Entry) -> tuple[str, ...]:
-    from holdfast.transcript.entries import Attachment, Prompt, Queued, Result, decoded
+    from holdfast.transcript.blocks import decoded
+    from holdfast.transcript.entries import Attachment, Prompt, Queued, Result
 
     if isinstance(entry, Prompt):
         return () if entry.is_meta else entry.texts
@@ -75,12 +76,12 @@ def is_notification(text: str) -> bool:
 
 
 def author_of(entry: Entry) -> Author:
+    from holdfast.transcript.blocks import decoded
     from holdfast.transcript.entries import (  # a restore reads none
         Attachment,
         Prompt,
         Queued,
         author,
-        decoded,
     )
 
     if isinstance(entry, Prompt) and entry.is_meta:

@@ -18,7 +18,7 @@ import msgspec
 from holdfast.run import supervisor
 from holdfast.run.report import SCHEMA_SINCE, SessionEnd, decode_end, quote
 from holdfast.run.supervisor import CONDUCTED, NOTE_BYTES, end_session
-from holdfast.transcript.entries import Usage
+from holdfast.transcript.blocks import Usage
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert

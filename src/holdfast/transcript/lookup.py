@@ -16,18 +16,8 @@ from pathlib import Path
 import msgspec
 
 from holdfast.text.fence import TAG
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    Malformed,
-    Result,
-    Summary,
-    ToolResult,
-    ToolUse,
-    decoded,
-)
+from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse, decoded
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Result, Summary
 from holdfast.transcript.parse import LineTally
 from holdfast.transcript.reader import (
     LONGEST_LINE_BYTES,

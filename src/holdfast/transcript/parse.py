@@ -6,34 +6,36 @@ from typing import Any
 
 import msgspec
 
-from holdfast.transcript.entries import (
+from holdfast.transcript.blocks import (
     BLOCKS,
     LARGEST_TREE_BYTES,
     UNDECODABLE,
-    Answer,
     AnyBlock,
+    Malformed,
+    OtherBlock,
+    ToolResult,
+    ToolUse,
+    Usage,
+    decoded,
+    repair,
+    without_blanks,
+    words_within,
+)
+from holdfast.transcript.entries import (
+    Answer,
     Attachment,
     Boundary,
     CompactMetadata,
     Entry,
-    Malformed,
     MicrocompactMetadata,
-    OtherBlock,
     Prompt,
     PromptOrigin,
     Queued,
     Result,
     Summary,
-    ToolResult,
-    ToolUse,
     TranscriptLine,
     TranscriptMessage,
-    Usage,
     decode,
-    decoded,
-    repair,
-    without_blanks,
-    words_within,
 )
 
 # Line types written by clients 1.0.53 to 2.1.325. Only these become entries.

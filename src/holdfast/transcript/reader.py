@@ -16,7 +16,8 @@ from typing import Any, Self, cast
 import msgspec
 
 from holdfast.transcript import GZIP_MAGIC, ZSTD_MAGIC, Unreadable
-from holdfast.transcript.entries import Entry, Malformed, attempt, end_of_torn, may_hold_words
+from holdfast.transcript.blocks import Malformed, attempt, end_of_torn, may_hold_words
+from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.wire import places, tail
 

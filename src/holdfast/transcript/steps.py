@@ -9,18 +9,8 @@ such a summary is given the boundary it implies.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from holdfast.transcript.entries import (
-    Answer,
-    AnyBlock,
-    Attachment,
-    Boundary,
-    Entry,
-    Prompt,
-    Result,
-    Summary,
-    ToolResult,
-    Usage,
-)
+from holdfast.transcript.blocks import AnyBlock, ToolResult, Usage
+from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result, Summary
 
 Follower = Prompt | Result | Attachment
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.client.limit_settings import from_json
 from holdfast.redact.find import redact
 from holdfast.transcript import lookup
-from holdfast.transcript.entries import ToolUse
+from holdfast.transcript.blocks import ToolUse
 
 if TYPE_CHECKING:
     from holdfast.window.measurement import View

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.transcript import Unreadable
-from holdfast.transcript.entries import Answer, AnyBlock, Boundary, Prompt, Text, Thinking, ToolUse
+from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
+from holdfast.transcript.entries import Answer, Boundary, Prompt
 from holdfast.transcript.reader import Reader, read
 from holdfast.transcript.steps import Operation, operations
 from holdfast.wire import mark, spool, tail
