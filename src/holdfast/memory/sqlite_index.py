@@ -21,23 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.memory import locations, words
-from holdfast.memory.index import (
-    DamagedIndex,
-    Index,
-    IndexBusy,
-    IndexCounts,
-    IndexFull,
-    Many,
-    NearPiece,
-    NewerIndex,
-    Scores,
-    SearchFilter,
-    Statement,
-    UnusableIndex,
-    best_of,
-    listing,
-)
+from holdfast.memory import index, locations, words
 from holdfast.memory.item import Item
 from holdfast.wire import log, places
 
@@ -80,7 +64,7 @@ _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has this name
 
 
-class Embedded(Index):
+class Embedded(index.Index):
     """An index in a SQLite file, which threads use one at a time."""
 
     def __init__(self, project: str, path: str = "") -> None:
@@ -88,7 +72,7 @@ class Embedded(Index):
         self.path = path or locations.index_file(project)
         self.lock = threading.RLock()
         self.connection = open_file(project, self.path)
-        self._counted: tuple[object, IndexCounts] = None, IndexCounts()
+        self._counted: tuple[object, index.IndexCounts] = None, index.IndexCounts()
         self._loaded: object = None  # the version of the index whose signs are loaded
         self._signs: tuple[Any, Any, Any] | None = None  # numbers, signs, mean of all vectors
 
@@ -103,18 +87,18 @@ class Embedded(Index):
         with self.lock, in_words(self.path):
             return self.connection.execute(query, values).fetchall()
 
-    def write(self, change: Callable[[Statement], T]) -> T:
+    def write(self, change: Callable[[index.Statement], T]) -> T:
         """Begin with `BEGIN IMMEDIATE`: a deferred one can be "busy" in spite of the timeout."""
         with self.lock, in_words(self.path), self.connection:
             self.connection.execute("BEGIN IMMEDIATE")
             return change(self.ask)
 
-    def _source(self, ask: Statement, name: str) -> tuple[int, str]:
+    def _source(self, ask: index.Statement, name: str) -> tuple[int, str]:
         ask("INSERT OR IGNORE INTO sources VALUES (NULL, :name, '')", name=name)
         [(number, state)] = ask("SELECT number, state FROM sources WHERE name = :name", name=name)
         return number, state
 
-    def _add(self, ask: Statement, added: Sequence[tuple[int, Item]]) -> None:
+    def _add(self, ask: index.Statement, added: Sequence[tuple[int, Item]]) -> None:
         marks = ", ".join("?" * 12)
         self.connection.executemany(
             "INSERT INTO items (place, hash, id, kind, author, cold, session, agent, file, "
@@ -130,8 +114,8 @@ class Embedded(Index):
             ],
         )
 
-    def _drop(self, ask: Statement, gone: Sequence[int]) -> None:
-        listed = listing(gone)
+    def _drop(self, ask: index.Statement, gone: Sequence[int]) -> None:
+        listed = index.listing(gone)
         ask(f"DELETE FROM vectors WHERE place IN ({listed})")
         ask(f"DELETE FROM items WHERE place IN ({listed})")
         ask(f"DELETE FROM words WHERE rowid IN ({listed})")
@@ -140,17 +124,17 @@ class Embedded(Index):
         self.write(lambda ask: ask("INSERT INTO words (words) VALUES ('integrity-check')"))
         [(verdict,)] = self.ask("PRAGMA quick_check(1)")
         if verdict != "ok":
-            raise DamagedIndex(f"{self.path} is damaged: {verdict}", self.path)
+            raise index.DamagedIndex(f"{self.path} is damaged: {verdict}", self.path)
         super().begin_again()
 
-    def counts(self) -> IndexCounts:
+    def counts(self) -> index.IndexCounts:
         """Return the counts, cached until something changes: they take longer than a search."""
         with self.lock:
             version = self._version()
             if self._counted[0] != version:
                 query = "SELECT count(*), coalesce(sum(embedded), 0) FROM items"
                 items, vectors = self.ask(query)[0]
-                self._counted = version, IndexCounts(items, vectors, self._embedder(self.ask))
+                self._counted = version, index.IndexCounts(items, vectors, self._embedder(self.ask))
             return self._counted[1]
 
     def _version(self) -> object:
@@ -158,17 +142,21 @@ class Embedded(Index):
         return self.ask("PRAGMA data_version")[0][0], self.connection.total_changes
 
     def scores(
-        self, query: words.Query, vectors: Mapping[str, Any], many: Many, wanted: SearchFilter
-    ) -> tuple[Scores, dict[int, NearPiece]]:
+        self,
+        query: words.Query,
+        vectors: Mapping[str, Any],
+        many: index.Many,
+        wanted: index.SearchFilter,
+    ) -> tuple[index.Scores, dict[int, index.NearPiece]]:
         said = self._said(query, many.by_words, wanted)
         vector = vectors.get(self.counts().embedder) if vectors else None
         if vector is None or not self.counts().vectors:
             return said, {}
         near = self._nearest(vector, many.by_meaning, wanted)
         others = [place for place in said if place not in near]
-        return said, near | self._nearness(vector, f"place IN ({listing(others)})")
+        return said, near | self._nearness(vector, f"place IN ({index.listing(others)})")
 
-    def _said(self, query: words.Query, most: int, wanted: SearchFilter) -> Scores:
+    def _said(self, query: words.Query, most: int, wanted: index.SearchFilter) -> index.Scores:
         if not query.terms:
             return {}
         terms = " OR ".join(f'"{term}"' for term in query.terms)
@@ -179,7 +167,7 @@ class Embedded(Index):
         )
         return dict(self.ask(statement, terms=terms, most=most, **_kinds(wanted)))
 
-    def _only(self, wanted: SearchFilter, column: str) -> str:
+    def _only(self, wanted: index.SearchFilter, column: str) -> str:
         """Return the filter as a condition, which costs time; empty if everything is wanted."""
         clause = ""
         if not wanted.cold and self.ask("SELECT 1 FROM items WHERE cold LIMIT 1"):
@@ -189,12 +177,12 @@ class Embedded(Index):
             clause += f" AND {column} IN (SELECT place FROM items WHERE kind IN ({marks}))"
         return clause
 
-    def _embedder(self, ask: Statement) -> str:
+    def _embedder(self, ask: index.Statement) -> str:
         rows = ask("SELECT value FROM about WHERE name = 'embedder'")
         return str(rows[0][0]) if rows else ""
 
     def begin_vectors(self, embedder: str) -> None:
-        def change(ask: Statement) -> None:
+        def change(ask: index.Statement) -> None:
             if self._embedder(ask) != embedder:
                 ask("DELETE FROM vectors")
                 ask("UPDATE items SET embedded = false")
@@ -202,24 +190,26 @@ class Embedded(Index):
 
         self.write(change)
 
-    def _put(self, ask: Statement, place: int, made: Sequence[Kept]) -> None:
+    def _put(self, ask: index.Statement, place: int, made: Sequence[Kept]) -> None:
         self.connection.executemany(
             "INSERT INTO vectors (place, piece, bits, parts) VALUES (?, ?, ?, ?)",
             [(place, number, *kept) for number, kept in enumerate(made)],
         )
 
-    def _nearest(self, query: Any, most: int, wanted: SearchFilter) -> dict[int, NearPiece]:
+    def _nearest(
+        self, query: Any, most: int, wanted: index.SearchFilter
+    ) -> dict[int, index.NearPiece]:
         from holdfast.memory import vector
 
         numbers, signs, _ = self._load_signs()
         if not len(numbers):
             return {}
         best = vector.fewest_differences(signs, query, most * PIECES_FOR_ONE)
-        chosen = f"number IN ({listing(numbers[best].tolist())})"
+        chosen = f"number IN ({index.listing(numbers[best].tolist())})"
         near = self._nearness(query, chosen + self._only(wanted, "place"), **_kinds(wanted))
         return dict(sorted(near.items(), key=lambda one: -one[1].score)[:most])
 
-    def _nearness(self, query: Any, chosen: str, **values: Any) -> dict[int, NearPiece]:
+    def _nearness(self, query: Any, chosen: str, **values: Any) -> dict[int, index.NearPiece]:
         """Return similarities, less the mean: a text close to everything counts less."""
         from holdfast.memory import vector
 
@@ -228,7 +218,7 @@ class Embedded(Index):
             return {}
         mean = self._load_signs()[2]
         near = vector.decode([parts for _, _, parts in rows]) @ (query - mean)
-        return best_of(
+        return index.best_of(
             (place, piece, score)
             for (place, piece, _), score in zip(rows, near.tolist(), strict=True)
         )
@@ -253,7 +243,7 @@ class Embedded(Index):
         return self._signs
 
 
-def _kinds(wanted: SearchFilter) -> dict[str, str]:
+def _kinds(wanted: index.SearchFilter) -> dict[str, str]:
     return {f"kind{number}": kind for number, kind in enumerate(wanted.kinds)}
 
 
@@ -297,11 +287,11 @@ def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     if mark == 0 and not tables:
         return False
     if mark != MARK:
-        raise DamagedIndex(f"{path} is not an index of ours", path)
+        raise index.DamagedIndex(f"{path} is not an index of ours", path)
     if version > VERSION:
-        raise NewerIndex(f"{path} has version {version}; this Holdfast knows {VERSION}")
+        raise index.NewerIndex(f"{path} has version {version}; this Holdfast knows {VERSION}")
     if version < VERSION:
-        raise DamagedIndex(f"{path} was written by an older Holdfast", path)
+        raise index.DamagedIndex(f"{path} was written by an older Holdfast", path)
     return True
 
 
@@ -336,7 +326,7 @@ def project_of(path: str) -> str:
         connection = to_read(path, BUSY_SECONDS)
         try:
             if _identity(connection)[0] != MARK:
-                raise DamagedIndex(f"{path} is not an index of ours", path)
+                raise index.DamagedIndex(f"{path} is not an index of ours", path)
             row = connection.execute("SELECT value FROM about WHERE name = 'project'").fetchone()
             return str(row[0])
         finally:
@@ -363,19 +353,21 @@ def in_words(path: str = "") -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
         if code in _GONE or any(word in str(error) for word in ("malformed", "not decode")):
-            raise DamagedIndex(f"{path} is damaged: {error}", path) from error
+            raise index.DamagedIndex(f"{path} is damaged: {error}", path) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise IndexBusy(f"{path} is in use: {error}") from error
+            raise index.IndexBusy(f"{path} is in use: {error}") from error
         if code in _NO_ROOM:
-            raise IndexFull(f"the disk of {path} is full or fails: {error}", path) from error
+            raise index.IndexFull(f"the disk of {path} is full or fails: {error}", path) from error
         if isinstance(error, sqlite3.ProgrammingError):
             raise  # a bug in our own code
-        raise UnusableIndex(f"{path} cannot be used: {error}", path) from error
+        raise index.UnusableIndex(f"{path} cannot be used: {error}", path) from error
     except UnicodeEncodeError as error:
-        raise UnusableIndex("a name that is not UTF-8 cannot be searched", path) from error
+        raise index.UnusableIndex("a name that is not UTF-8 cannot be searched", path) from error
     except OSError as error:
         where, reason = path or error.filename, error.strerror or error
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise IndexFull(f"the disk of {where} is full or fails: {reason}", path) from error
-        kind = DamagedIndex if path and error.errno in _NO_FILE else UnusableIndex
+            raise index.IndexFull(
+                f"the disk of {where} is full or fails: {reason}", path
+            ) from error
+        kind = index.DamagedIndex if path and error.errno in _NO_FILE else index.UnusableIndex
         raise kind(f"{where} cannot be used: {reason}", path) from error

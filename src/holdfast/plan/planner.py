@@ -21,15 +21,9 @@ from pathlib import Path, PurePosixPath
 from posixpath import dirname, join, normpath
 
 from holdfast.files.git import LOG_SAFE, run_git
+from holdfast.plan import project_files
 from holdfast.plan.estimate import Estimator, Past, TaskEstimate, estimate_of_plan
 from holdfast.plan.load import rank
-from holdfast.plan.project_files import (
-    GIT_SECONDS,
-    OUTSIDE,
-    find_missing,
-    find_outside,
-    read_sources,
-)
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import PlanTask, TaskPlan, digest
 from holdfast.plan.workflow import TaskBatch, TaskPiece, Workflow
@@ -72,7 +66,9 @@ def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
 def find_ties(root: Path, files: Sequence[str]) -> list[tuple[Pair, str]]:
     """Pairs of files and why they belong together, the strongest first, equal ones by name."""
     ties: defaultdict[Pair, dict[str, float]] = defaultdict(dict)
-    sources = read_sources(root, [file for file in files if file.endswith((*PYTHON, *SCRIPTS))])
+    sources = project_files.read_sources(
+        root, [file for file in files if file.endswith((*PYTHON, *SCRIPTS))]
+    )
     for left, right in find_imports(sources):
         ties[min(left, right), max(left, right)][IMPORTS] = IMPORT_TIE
     for pair, share in find_changed_together(root, files).items():
@@ -187,7 +183,7 @@ def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
     """For each commit, which of these files it changed; none if there is no history."""
     words = ["log", f"-n{MOST_COMMITS}", "--no-merges", *LOG_SAFE, "--relative", "--name-only"]
     words += ["-z", "--format=%x01", "--", *files]
-    printed = run_git(str(root), *words, seconds=GIT_SECONDS) or b""
+    printed = run_git(str(root), *words, seconds=project_files.GIT_SECONDS) or b""
     commits, wanted = printed.decode("utf-8", "replace").split("\x01"), set(files)
     return [{name.strip("\n") for name in commit.split("\0")} & wanted for commit in commits]
 
@@ -319,8 +315,8 @@ def _notes(tasks: Sequence[PlanTask], batches: Sequence[TaskBatch], root: Path) 
             yield f'"{short(named(piece.task.shown), TITLE_CHARS)}": {piece.warning}'
     paths = [path for task in tasks for path in task.all_paths]
     for why, files in (
-        ("not there yet, so taken as files to create", find_missing(root, paths)),
-        (OUTSIDE, find_outside(root, paths)),
+        ("not there yet, so taken as files to create", project_files.find_missing(root, paths)),
+        (project_files.OUTSIDE, project_files.find_outside(root, paths)),
     ):
         if files:
             yield f"{why}: {listed([named(file) for file in files], MOST_NAMED)}"

@@ -10,17 +10,8 @@ from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.user_input import author_of, own_words, texts_in
 from holdfast.redact.value import REDACTED
 from holdfast.text import sentences
+from holdfast.transcript import entries
 from holdfast.transcript.blocks import Image, Malformed, Text, ToolResult, ToolUse, without_blanks
-from holdfast.transcript.entries import (
-    Answer,
-    Attachment,
-    Boundary,
-    Entry,
-    Prompt,
-    Queued,
-    Result,
-    Summary,
-)
 from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import (
     LONGEST_LINE_BYTES,
@@ -140,7 +131,7 @@ class RecordReader:
         if until is None and not self._sidechain and not self.is_stopped:
             agents.note_edits(record, os.fspath(path))
 
-    def _stop(self, entry: Entry) -> None:
+    def _stop(self, entry: entries.Entry) -> None:
         """Stop before an entry, because the client would end this hook. What was read is whole,
         and the next hook reads on from here."""
         self.is_stopped = True
@@ -161,7 +152,7 @@ class RecordReader:
             self._hear(sentences.clip(block.text, secrets.READ_CHARS))
         self._reads.clear()
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: entries.Entry) -> None:
         """Take one entry; an error costs only that entry, is counted, and the first one logged."""
         try:
             self.feed(entry)
@@ -174,7 +165,7 @@ class RecordReader:
                     "ERROR", "extract", f"byte {entry.offset} was passed over: {describe(error)}"
                 )
 
-    def feed(self, entry: Entry) -> None:
+    def feed(self, entry: entries.Entry) -> None:
         line, self._offset = entry.line, entry.offset
         if line.is_sidechain and not self._sidechain:
             return
@@ -184,20 +175,20 @@ class RecordReader:
         self.record.branch = line.git_branch or self.record.branch
         if line.version and line.version != self.record.client:
             self.record.client = line.version[:20]
-        if isinstance(entry, Answer):
+        if isinstance(entry, entries.Answer):
             self._answer(entry)
-        elif isinstance(entry, Result):
+        elif isinstance(entry, entries.Result):
             self._result(entry)
-        elif isinstance(entry, Prompt):
+        elif isinstance(entry, entries.Prompt):
             self._prompt(entry)
-        elif isinstance(entry, Queued):
+        elif isinstance(entry, entries.Queued):
             words = turns.queue(self.record, entry.operation, entry.text, self.place_of(entry))
             self._hear(words, by_user=True)
-        elif isinstance(entry, Attachment):
+        elif isinstance(entry, entries.Attachment):
             self._attachment(entry)
-        elif isinstance(entry, Summary):
+        elif isinstance(entry, entries.Summary):
             self._summary(entry)
-        elif isinstance(entry, Boundary) and entry.resets_window:
+        elif isinstance(entry, entries.Boundary) and entry.resets_window:
             self.cross_boundary()
 
     def cross_boundary(self) -> None:
@@ -224,10 +215,10 @@ class RecordReader:
     def _line(self) -> int:
         return self.record.lines + (self._reader.tally.lines if self._reader else 0)
 
-    def place_of(self, entry: Entry) -> Place:
+    def place_of(self, entry: entries.Entry) -> Place:
         return Place(entry.offset, entry.line.timestamp[:40], self.record.op)
 
-    def _answer(self, entry: Answer) -> None:
+    def _answer(self, entry: entries.Answer) -> None:
         record = self.record
         self.begin_step(entry)
         for block in entry.message.blocks:
@@ -240,7 +231,7 @@ class RecordReader:
                 self._hear(block.text)
                 self._take_text(block.text, self.place_of(entry))
 
-    def begin_step(self, entry: Answer) -> None:
+    def begin_step(self, entry: entries.Answer) -> None:
         record, message_id = self.record, entry.message_id[:200]
         if message_id != record.message_id:
             record.message_id = message_id
@@ -261,7 +252,7 @@ class RecordReader:
         record.last_said_op = place.op
         hear(record, text, place)
 
-    def _result(self, entry: Result) -> None:
+    def _result(self, entry: entries.Result) -> None:
         place = self.place_of(entry)
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
@@ -278,7 +269,7 @@ class RecordReader:
             elif isinstance(block, Text) and not entry.line.is_meta:
                 self._typed([block.text], place, author=author_of(entry))
 
-    def _prompt(self, entry: Prompt) -> None:
+    def _prompt(self, entry: entries.Prompt) -> None:
         place = self.place_of(entry)
         if entry.is_meta:
             turns.deliver(self.record, entry.texts, "other", Turn("", place))
@@ -295,7 +286,7 @@ class RecordReader:
         if any(isinstance(block, Image) for block in entry.message.blocks):
             turns.show_image(self.record, place, self._line())
 
-    def _attachment(self, entry: Attachment) -> None:
+    def _attachment(self, entry: entries.Attachment) -> None:
         if entry.kind == "queued_command":
             author = author_of(entry)
             self._typed(texts_in(entry), self.place_of(entry), author=author)
@@ -308,7 +299,7 @@ class RecordReader:
         for text in (words.typed, *words.unsure):
             self._hear(text, by_user=True)
 
-    def _summary(self, entry: Summary) -> None:
+    def _summary(self, entry: entries.Summary) -> None:
         """Save the client's summary, only to know what need not be repeated."""
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
         self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
@@ -339,7 +330,7 @@ def hear(record: Record, text: str, place: Place) -> None:
         record.remarks = [*record.remarks, Decision(remark, place)][-MOST_REMARKS:]
 
 
-def _skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Entry]:
+def _skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[entries.Entry]:
     """Yield the entries that matter of the oldest part of a very long transcript that is read for
     the first time, up to byte `end`; `record` learns the offset that was reached. From so far back
     only what never expires is read: the user's words, the task list, the compactions. Decoding all
@@ -371,7 +362,7 @@ def _skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[En
                 yield from _entries(record, [(offset, data)])
 
 
-def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
+def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[entries.Entry]:
     for offset, data in lines:
         tally = LineTally()
         try:
@@ -390,7 +381,7 @@ def _has_words_beside(data: bytes, spelled: bytes) -> bool:
         entry = parse(data, 0, LineTally())
     except Malformed:
         return False
-    return isinstance(entry, Result) and bool(entry.text)
+    return isinstance(entry, entries.Result) and bool(entry.text)
 
 
 def _answers(head: bytes, call: bytes) -> bool:

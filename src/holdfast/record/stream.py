@@ -14,22 +14,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record import agents, calls, secrets, storage
-from holdfast.record.model import (
-    PART_VERSION,
-    VERSION,
-    AgentReport,
-    PassedCompaction,
-    Record,
-    StreamState,
-    TaskState,
-    Turn,
-    TurnCall,
-    TurnPart,
-    TurnStep,
-    TurnText,
-)
-from holdfast.record.model import copy as copy_record
+from holdfast.record import agents, calls, model, secrets, storage
 from holdfast.record.reader import RecordReader
 from holdfast.record.turns import MOST_LOOKED_AT
 from holdfast.record.user_input import is_notification, texts_in, words_of
@@ -58,19 +43,19 @@ CUT = " … "
 
 def read_turns(
     path: str | os.PathLike[str],
-    state: StreamState | None = None,
+    state: model.StreamState | None = None,
     *,
     sidechain: bool = False,
     start: int = 0,
     until: int | None = None,
     output_chars: int = OUTPUT_CHARS,
-) -> Iterator[TurnPart]:
+) -> Iterator[model.TurnPart]:
     """Yield what the transcript holds after `state`, or from byte `start` to `until`. The last part
     is open, if there is anything new. Raises Unreadable without a file."""
-    state = state or StreamState(Record(far=True, offset=start))
+    state = state or model.StreamState(model.Record(far=True, offset=start))
     stream = _Stream(state, sidechain, output_chars)
     stream.known.hear_again(path, state.record.told)
-    reader, closed = Reader(path, start=state.record.offset), list[TurnPart]()
+    reader, closed = Reader(path, start=state.record.offset), list[model.TurnPart]()
     for entry in reader:
         if until is not None and entry.offset >= until:
             break
@@ -84,19 +69,19 @@ def read_turns(
     yield from stream.clean(closed)
 
 
-def save_state(path: str | os.PathLike[str], state: StreamState) -> dict[str, Any]:
+def save_state(path: str | os.PathLike[str], state: model.StreamState) -> dict[str, Any]:
     """Return the state as plain values, with a signature of what was read."""
     saved: dict[str, Any] = msgspec.to_builtins(state)
     return saved | {"read_from": storage.sign(os.fspath(path), state.record.offset)}
 
 
-def load_state(path: str | os.PathLike[str], saved: object) -> StreamState | None:
+def load_state(path: str | os.PathLike[str], saved: object) -> model.StreamState | None:
     """Return a saved state; None for another file or version: read from the start."""
     try:
-        state = msgspec.convert(saved, StreamState)
+        state = msgspec.convert(saved, model.StreamState)
     except (msgspec.ValidationError, ValueError, RecursionError):
         return None
-    is_ours = state.version == PART_VERSION and state.record.version == VERSION
+    is_ours = state.version == model.PART_VERSION and state.record.version == model.VERSION
     goes_on = is_ours and storage.goes_on(state.record, state.read_from, os.fspath(path))
     return state if goes_on else None
 
@@ -104,7 +89,7 @@ def load_state(path: str | os.PathLike[str], saved: object) -> StreamState | Non
 class _Stream:
     """The part that is being read, and the record that decides what belongs to it."""
 
-    def __init__(self, state: StreamState, sidechain: bool, output_chars: int) -> None:
+    def __init__(self, state: model.StreamState, sidechain: bool, output_chars: int) -> None:
         self._state = _copy(state)
         self._reader = RecordReader(self._state.record, sidechain=sidechain)
         self._sidechain, self._output_chars = sidechain, output_chars
@@ -112,7 +97,7 @@ class _Stream:
         self._chars = 0
         self.part = self._next_part(_copy(state))
 
-    def take(self, entry: Entry) -> list[TurnPart]:
+    def take(self, entry: Entry) -> list[model.TurnPart]:
         """Take an entry; return the parts that it closes."""
         if entry.is_sidechain and not self._sidechain:
             return []
@@ -134,7 +119,7 @@ class _Stream:
         self._gather(entry)
         return closed
 
-    def leave_open(self, end: int) -> TurnPart:
+    def leave_open(self, end: int) -> model.TurnPart:
         self.part.calls = [*self.part.calls, *self._state.calls.values()]
         part = self._close(end)
         part.is_open = True
@@ -147,11 +132,11 @@ class _Stream:
         is_large = len(self.part.steps) >= PART_STEPS or self._chars >= PART_CHARS
         return is_large and (is_step or self._chars >= 4 * PART_CHARS)
 
-    def _snapshot(self, offset: int) -> StreamState:
+    def _snapshot(self, offset: int) -> model.StreamState:
         self._state.record.offset = offset
         return _copy(self._state)
 
-    def _close(self, end: int, after: StreamState | None = None) -> TurnPart:
+    def _close(self, end: int, after: model.StreamState | None = None) -> model.TurnPart:
         part = self.part
         part.queued = self._queued_words()
         part.end, part.after = end, after or self._snapshot(end)
@@ -170,16 +155,16 @@ class _Stream:
         state.queued = [one.place.offset for one in left]
         return [one.asked for one in new]
 
-    def _next_part(self, before: StreamState) -> TurnPart:
+    def _next_part(self, before: model.StreamState) -> model.TurnPart:
         state, turn = self._state, _current(self._state.record)
         state.part = before.part + 1
-        return TurnPart(
+        return model.TurnPart(
             *(state.turns, state.part, before.record.offset, before.record.offset, before, before),
             asked=turn.asked if turn else "",
             reply_to=turn.reply_to if turn else "",
         )
 
-    def _begin(self, begun: Sequence[Turn], entry: Entry) -> None:
+    def _begin(self, begun: Sequence[model.Turn], entry: Entry) -> None:
         """Begin a turn. What one line delivers together is one turn."""
         state, part = self._state, self.part
         state.turns += len(begun)
@@ -215,14 +200,14 @@ class _Stream:
     def _answer(self, entry: Answer) -> None:
         record, steps = self._state.record, self.part.steps
         if not steps or steps[-1].number != record.op:
-            steps.append(TurnStep(record.op, entry.offset, entry.timestamp[:40]))
+            steps.append(model.TurnStep(record.op, entry.offset, entry.timestamp[:40]))
         step = steps[-1]
         step.ended_at = entry.timestamp[:40]
         for block in entry.blocks:
             if isinstance(block, Text) and (text := without_briefs(block.text).strip()):
                 step.chars += len(text)
                 self._add(
-                    self.part.texts, TurnText(clip(text, TEXT_CHARS), record.op, entry.offset)
+                    self.part.texts, model.TurnText(clip(text, TEXT_CHARS), record.op, entry.offset)
                 )
             elif isinstance(block, ToolUse):
                 step.chars += len(memoryview(block.raw_input))
@@ -243,7 +228,7 @@ class _Stream:
         record, use_id = self._state.record, agents.one_line(block.id)
         made = record.calls.get(use_id)
         what, tool = made.what if made else "", agents.one_line(block.name)
-        call = TurnCall(
+        call = model.TurnCall(
             *(use_id, tool, clip(what, WHAT_CHARS), _bounded(block.input, 4)),
             *(record.op, entry.offset, entry.timestamp[:40]),
         )
@@ -276,13 +261,13 @@ class _Stream:
         self._add(self.part.calls, call)
         self._chars -= max(0, len(call.output) - self._output_chars)
 
-    def _report_of(self, call: TurnCall, entry: Result, text: str) -> AgentReport:
+    def _report_of(self, call: model.TurnCall, entry: Result, text: str) -> model.AgentReport:
         copy = decoded(entry.tool_use_result) if call.tool in STARTS else None
         copy = copy if isinstance(copy, dict) else {}
         is_launched = text.startswith(agents.LAUNCHED) or copy.get("isAsync") is True
         printed = text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
         took = copy.get("totalDurationMs")
-        return AgentReport(
+        return model.AgentReport(
             agents.one_line(_text(copy.get("agentId")) or printed),
             _text(call.input.get("description")) or call.what,
             "" if call.is_error else clip(agents.result(text), TEXT_CHARS),
@@ -297,14 +282,14 @@ class _Stream:
         here = (one for one in recent if one.place.offset in (asked_at, answered_at))
         return [(one.text, one.answer) for one in here]
 
-    def _tasks(self, call: TurnCall) -> list[TaskState]:
+    def _tasks(self, call: model.TurnCall) -> list[model.TaskState]:
         tasks = self._state.record.tasks
         if call.tool == "TodoWrite":
             changed = [key for key, task in tasks.items() if task.source == "todo"]
         else:
             changed = [call.what] if call.tool == "TaskUpdate" else list(tasks)[-1:]
         known = ((key, tasks[key]) for key in changed if key in tasks)
-        return [TaskState(key, task.text, task.status) for key, task in known]
+        return [model.TaskState(key, task.text, task.status) for key, task in known]
 
     def _words(self, entry: Prompt | Attachment) -> None:
         text = "\n".join(texts_in(entry))
@@ -313,7 +298,7 @@ class _Stream:
         if is_notification(text):
             agent_id = agents.id_in(text)
             agent = self._state.record.agents.get(agent_id)
-            report = AgentReport(
+            report = model.AgentReport(
                 agent_id,
                 agent.asked if agent else "",
                 clip(without_briefs(agents.result(text)), TEXT_CHARS),
@@ -331,7 +316,7 @@ class _Stream:
             passed[-1].summary = summary
         else:
             state.compactions += not (summary and state.is_bounded)
-            known = PassedCompaction(
+            known = model.PassedCompaction(
                 *(state.compactions, entry.offset, entry.timestamp[:40], state.record.op),
                 before_tokens=state.used_tokens,
                 summary=summary,
@@ -342,14 +327,14 @@ class _Stream:
             passed.append(known)
         state.is_bounded = isinstance(entry, Boundary)
 
-    def clean(self, parts: list[TurnPart]) -> list[TurnPart]:
+    def clean(self, parts: list[model.TurnPart]) -> list[model.TurnPart]:
         plain = msgspec.to_builtins(parts)
         if without := secrets.redact_texts(plain):
             self.known.hear(one for part in parts for one in _spoken(part) if one[1] in without)
-            parts = msgspec.convert(secrets.with_texts(plain, without), list[TurnPart])
+            parts = msgspec.convert(secrets.with_texts(plain, without), list[model.TurnPart])
         if self.known.bare:
             data = self.known.without(msgspec.json.encode(parts))
-            parts = msgspec.json.decode(data, type=list[TurnPart])
+            parts = msgspec.json.decode(data, type=list[model.TurnPart])
         for part in parts:
             part.before.record.told = part.after.record.told = self.known.lines
             for call in part.calls:
@@ -365,18 +350,18 @@ def _may_begin_turn(entry: Entry) -> bool:
     return isinstance(entry, Prompt) and not entry.is_meta
 
 
-def _current(record: Record) -> Turn | None:
+def _current(record: model.Record) -> model.Turn | None:
     return next((turn for turn in reversed(record.turns) if not turn.waits), None)
 
 
-def _copy(state: StreamState) -> StreamState:
-    copy = msgspec.structs.replace(state, record=copy_record(state.record))
+def _copy(state: model.StreamState) -> model.StreamState:
+    copy = msgspec.structs.replace(state, record=model.copy(state.record))
     copy.queued = list(state.queued)
     copy.calls = {key: msgspec.structs.replace(call) for key, call in state.calls.items()}
     return copy
 
 
-def _forget_old(record: Record) -> None:
+def _forget_old(record: model.Record) -> None:
     waiting = [turn for turn in record.turns[:-KEPT_TURNS] if turn.waits][-MOST_LOOKED_AT:]
     record.turns = [*waiting, *record.turns[-KEPT_TURNS:]]
     for table in (record.files, record.commands, record.tools, record.git):
@@ -405,7 +390,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _spoken(part: TurnPart) -> Iterator[tuple[int, str]]:
+def _spoken(part: model.TurnPart) -> Iterator[tuple[int, str]]:
     """Yield each text that may name a secret, with the byte of its line."""
     yield from ((part.start, text) for text in (part.asked, *part.unsure, *part.queued))
     yield from ((one.offset, one.text) for one in part.texts)

@@ -17,18 +17,7 @@ import msgspec
 
 from holdfast.checkpoint import sections
 from holdfast.files.folders import digest
-from holdfast.record import commands, open_items
-from holdfast.record.model import (
-    FailedRun,
-    Place,
-    Record,
-    StreamState,
-    Task,
-    Turn,
-    TurnCall,
-    TurnPart,
-    TurnText,
-)
+from holdfast.record import commands, model, open_items
 from holdfast.record.open_items import find_decisions
 from holdfast.record.secrets import ToldSecrets
 from holdfast.record.stream import read_turns
@@ -57,7 +46,7 @@ class Segment(msgspec.Struct):
     """A run of turns that is over; what the formats on disk call turns are steps, from 1."""
 
     segment_id: str
-    turns: list[Turn]
+    turns: list[model.Turn]
     start_turn: int
     end_turn: int
     start_byte: int
@@ -71,7 +60,7 @@ class Segment(msgspec.Struct):
         return 2 * (self.end_turn - self.start_turn + 1)
 
 
-def segments(record: Record, session_id: str) -> list[Segment]:
+def segments(record: model.Record, session_id: str) -> list[Segment]:
     """Return the segments that are over, oldest first: all but the last run of turns."""
     turns = [turn for turn in record.turns if not turn.waits]
     starts = list(_starts(turns, record.op))
@@ -89,7 +78,7 @@ def segments(record: Record, session_id: str) -> list[Segment]:
     return found
 
 
-def _starts(turns: Sequence[Turn], last_step: int) -> Iterator[int]:
+def _starts(turns: Sequence[model.Turn], last_step: int) -> Iterator[int]:
     """Yield where each run of turns begins."""
     start, files, words = -1, set[str](), set[str]()
     ends = [*(turn.place.op for turn in turns[1:]), last_step]
@@ -103,7 +92,7 @@ def _starts(turns: Sequence[Turn], last_step: int) -> Iterator[int]:
         words |= telling(f"{turn.asked} {turn.said}")
 
 
-def _begins(turn: Turn, files: set[str], words: set[str], *, is_long: bool) -> bool:
+def _begins(turn: model.Turn, files: set[str], words: set[str], *, is_long: bool) -> bool:
     """Return whether a turn begins a segment, after work on these files in these words."""
     touched, asked = _touched(turn), telling(turn.asked)
     if is_answer(turn.reply_to) or len(asked) < LEAST_TELLING_WORDS:
@@ -113,7 +102,7 @@ def _begins(turn: Turn, files: set[str], words: set[str], *, is_long: bool) -> b
     return (turns_away or is_long) and len(asked & words) < share * len(asked)
 
 
-def _touched(turn: Turn) -> set[str]:
+def _touched(turn: model.Turn) -> set[str]:
     """Return the files of a turn, without the client's own: every topic has notes and plans."""
     names = (*turn.edited, *turn.read)
     return {name for name in names if not (name[:1] == "/" and CLIENTS in name)}
@@ -124,14 +113,14 @@ def _places(files: set[str]) -> set[str]:
     return {name.rpartition("/")[0] or name for name in files}
 
 
-def _named_files(turns: Sequence[Turn]) -> list[str]:
+def _named_files(turns: Sequence[model.Turn]) -> list[str]:
     """List the files, those of most turns first."""
     counts = Counter(name for turn in turns for name in turn.edited)
     counts = counts or Counter(name for turn in turns for name in turn.read)
     return [name for name, _ in counts.most_common(MOST_NAMED_FILES)]
 
 
-def _last_mention(files: set[str], turns: Sequence[Turn], last_step: int) -> int:
+def _last_mention(files: set[str], turns: Sequence[model.Turn], last_step: int) -> int:
     """Return the end of the last of these turns that touched one of the files."""
     ends = [*(turn.place.op for turn in turns[1:]), last_step]
     touching = (
@@ -140,7 +129,7 @@ def _last_mention(files: set[str], turns: Sequence[Turn], last_step: int) -> int
     return max(touching, default=0)
 
 
-def _segment_id(session_id: str, turns: Sequence[Turn]) -> str:
+def _segment_id(session_id: str, turns: Sequence[model.Turn]) -> str:
     """Return an id that begins with its session's, so that no two sessions share one. It is
     made of the times and first words of its turns, so turns that only moved are found again."""
     head = places.plain(session_id)[:8].strip("%-_.") or "x"
@@ -149,11 +138,11 @@ def _segment_id(session_id: str, turns: Sequence[Turn]) -> str:
     return f"{head}-{session}_seg_{digest(named.encode())[:ID_DIGITS]}"
 
 
-def holds(segment: Segment, place: Place) -> bool:
+def holds(segment: Segment, place: model.Place) -> bool:
     return segment.start_byte <= place.offset < segment.end_byte
 
 
-def topic(record: Record, segment: Segment) -> str:
+def topic(record: model.Record, segment: Segment) -> str:
     """Return what was asked: the first request that says something, or what the first answers."""
     asked = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
     return name_of(asked or sections.title(record, record.turns.index(segment.turns[0])))
@@ -172,7 +161,7 @@ def name_of(asked: str) -> str:
     return flat(name, LONGEST_TOPIC)
 
 
-def is_done(record: Record, segment: Segment) -> bool:
+def is_done(record: model.Record, segment: Segment) -> bool:
     """Return whether the tasks that began in it are closed, or, if there was none, its last request
     was answered; and whether nothing that failed in it has failed since."""
     if open_tasks(record, segment) or _fails_since(record, segment):
@@ -182,11 +171,11 @@ def is_done(record: Record, segment: Segment) -> bool:
     return listed or (bool(last.said) and not last.interrupted and not last.works_on)
 
 
-def open_tasks(record: Record, segment: Segment) -> list[Task]:
+def open_tasks(record: model.Record, segment: Segment) -> list[model.Task]:
     return [task for task in open_items.tasks(record) if holds(segment, task.place)]
 
 
-def failures(record: Record, segment: Segment) -> list[tuple[str, FailedRun]]:
+def failures(record: model.Record, segment: Segment) -> list[tuple[str, model.FailedRun]]:
     """List the commands that failed in the segment, each with its newest failure there."""
     found = ((key, one.failed) for key, one in record.commands.items())
     return [
@@ -196,7 +185,7 @@ def failures(record: Record, segment: Segment) -> list[tuple[str, FailedRun]]:
     ]
 
 
-def _fails_since(record: Record, segment: Segment) -> bool:
+def _fails_since(record: model.Record, segment: Segment) -> bool:
     answered = segment.turns[-1].said_op
     return any(
         holds(segment, failed.first) and failed.place.op > answered
@@ -230,10 +219,10 @@ class SegmentItem(msgspec.Struct, gc=False):
 class SegmentSource:
     """What a segment is compressed from: turns, record, and what the model did and said."""
 
-    def __init__(self, one: Segment, record: Record, parts: list[TurnPart]) -> None:
+    def __init__(self, one: Segment, record: model.Record, parts: list[model.TurnPart]) -> None:
         self.segment, self.record, self.parts = one, record, parts
-        self.texts: list[TurnText] = [text for part in parts for text in part.texts]
-        self.calls: list[TurnCall] = [call for part in parts for call in part.calls]
+        self.texts: list[model.TurnText] = [text for part in parts for text in part.texts]
+        self.calls: list[model.TurnCall] = [call for part in parts for call in part.calls]
 
     @property
     def tokens(self) -> int:
@@ -253,12 +242,12 @@ class SegmentSource:
         return list(dict.fromkeys(name for call in self.calls for name in call.read))
 
 
-def read_source(one: Segment, record: Record, transcript: str) -> SegmentSource:
+def read_source(one: Segment, record: model.Record, transcript: str) -> SegmentSource:
     """Read the segment's lines; Unreadable if the transcript is gone."""
-    begun = Record(
+    begun = model.Record(
         far=True, offset=one.start_byte, cwd=record.cwd, roots=record.roots, told=record.told
     )
-    parts = list(read_turns(transcript, StreamState(begun), until=one.end_byte))
+    parts = list(read_turns(transcript, model.StreamState(begun), until=one.end_byte))
     return SegmentSource(one, record, parts)
 
 
@@ -308,7 +297,7 @@ def compress(
     return _without_secrets(made, record)
 
 
-def _without_secrets(made: Compressed, record: Record) -> Compressed:
+def _without_secrets(made: Compressed, record: model.Record) -> Compressed:
     """Remove secrets that the session named, also where they are quoted without their names."""
     known = ToldSecrets()
     known.hear_again(made.metadata.transcript, record.told)
@@ -413,7 +402,7 @@ def _numbered(section: str, texts: Iterable[str]) -> Iterator[SegmentItem]:
     return (SegmentItem(section, text, number) for number, text in enumerate(texts))
 
 
-def _answers(source: SegmentSource) -> dict[int, TurnText]:
+def _answers(source: SegmentSource) -> dict[int, model.TurnText]:
     """Return the model's last words of each turn, by the turn's number in the segment."""
     starts = [turn.place.offset for turn in source.segment.turns]
     return {
@@ -423,7 +412,7 @@ def _answers(source: SegmentSource) -> dict[int, TurnText]:
     }
 
 
-def _turns(turns: list[Turn], answers: dict[int, TurnText]) -> Iterator[SegmentItem]:
+def _turns(turns: list[model.Turn], answers: dict[int, model.TurnText]) -> Iterator[SegmentItem]:
     """Yield the first request and the last answer, then the others, the newest first."""
     newest_first = list(range(len(turns)))[::-1]
     for at in [*newest_first[-1:], *newest_first[:-1]]:
@@ -468,7 +457,7 @@ def _commands(source: SegmentSource) -> Iterator[str]:
         yield f"`{line}` {'failed' if call.is_error else 'ok'}"
 
 
-def _on_the_way(texts: list[TurnText], answers: set[int]) -> Iterator[SegmentItem]:
+def _on_the_way(texts: list[model.TurnText], answers: set[int]) -> Iterator[SegmentItem]:
     """Yield the model's other words, the newest first: the oldest are most often refuted since."""
     for said in reversed(texts):
         text = flat(said.text, WORDS_CHARS)

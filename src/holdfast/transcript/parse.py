@@ -6,21 +6,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.transcript.blocks import (
-    BLOCKS,
-    LARGEST_TREE_BYTES,
-    UNDECODABLE,
-    AnyBlock,
-    Malformed,
-    OtherBlock,
-    ToolResult,
-    ToolUse,
-    Usage,
-    decoded,
-    repair,
-    without_blanks,
-    words_within,
-)
+from holdfast.transcript import blocks
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
@@ -56,7 +42,7 @@ MOST_TYPES = 64  # a hostile file could name a new type on every line
 LONGEST_TYPE = 64
 ALL_FURTHER = "(all further)"
 _COMMANDS = ("<command-name>", "<local-command-")
-NO_USAGE = Usage()
+NO_USAGE = blocks.Usage()
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
 
 
@@ -120,7 +106,7 @@ def _user_entry(offset: int, line: TranscriptLine, data: bytes) -> Summary | Res
         return Summary(offset, line, message)
     if not isinstance(message.content, str):
         for block in message.content or ():
-            if isinstance(block, ToolResult):
+            if isinstance(block, blocks.ToolResult):
                 return Result(offset, line, message, data)
     return Prompt(offset, line, message)
 
@@ -142,14 +128,14 @@ def _system_entry(offset: int, line: TranscriptLine, data: bytes) -> Boundary | 
             cleared_ids=thinned.compacted_tool_ids,
         )
     if kind in ("local_command", None):  # `/model x`; others are lines of the user
-        content = "\n".join(words_within(line.content))
+        content = "\n".join(blocks.words_within(line.content))
         if kind or content.startswith(_COMMANDS):
             return Prompt(offset, line, TranscriptMessage(role="user", content=content))
     return None
 
 
 def _attachment(offset: int, line: TranscriptLine, data: bytes) -> Attachment | None:
-    attachment = decoded(line.attachment)
+    attachment = blocks.decoded(line.attachment)
     if not isinstance(attachment, dict):
         return None
     kind = attachment.get("type")
@@ -159,7 +145,7 @@ def _attachment(offset: int, line: TranscriptLine, data: bytes) -> Attachment | 
 
 
 def _queued_entry(offset: int, line: TranscriptLine, data: bytes) -> Queued | None:
-    operation, text = decoded(line.operation), "\n".join(words_within(line.content))
+    operation, text = blocks.decoded(line.operation), "\n".join(blocks.words_within(line.content))
     if not isinstance(operation, str):
         operation = "enqueue" if text else ""
     return Queued(offset, line, operation, text)
@@ -178,7 +164,7 @@ def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """Return the entry in one line; None if there is none. Raises Malformed and nothing else."""
     try:
         line = decode(data)
-    except UNDECODABLE:  # a field is invalid: this is slower, and rarely needed
+    except blocks.UNDECODABLE:  # a field is invalid: this is slower, and rarely needed
         errors: list[str] = []
         line = _decode_leniently(data, errors)
         tally.misfit += bool(errors)
@@ -194,24 +180,24 @@ def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
 def _kind_of(line: TranscriptLine, data: bytes) -> str:
     """The type of a line that does not say it, by what the line holds."""
     if line.message is not None and line.uuid:
-        calls = any(isinstance(block, ToolUse) for block in line.message.blocks)
+        calls = any(isinstance(block, blocks.ToolUse) for block in line.message.blocks)
         return "assistant" if calls or line.message.role == "assistant" else "user"
     if bytes(line.attachment):
         return "attachment"
     if line.subtype or line.compact_metadata or line.microcompact_metadata:
         return "system"
-    return "queue-operation" if b'"operation":' in without_blanks(data)[:200] else ""
+    return "queue-operation" if b'"operation":' in blocks.without_blanks(data)[:200] else ""
 
 
 Fields = dict[str, msgspec.Raw]
 _fields = msgspec.json.Decoder(Fields).decode
 _pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _text = msgspec.json.Decoder(str).decode
-_block: Any = msgspec.json.Decoder(AnyBlock).decode
+_block: Any = msgspec.json.Decoder(blocks.AnyBlock).decode
 # Structs inside a line, by the field that holds one.
 _STRUCTS: dict[str, type[msgspec.Struct]] = {
     "message": TranscriptMessage,
-    "usage": Usage,
+    "usage": blocks.Usage,
     "origin": PromptOrigin,
     "compact_metadata": CompactMetadata,
     "microcompact_metadata": MicrocompactMetadata,
@@ -254,17 +240,17 @@ def _decode_leniently(data: bytes, errors: list[str]) -> TranscriptLine:
 
 
 def _fields_within(data: bytes, errors: list[str]) -> Fields:
-    if len(data) > LARGEST_TREE_BYTES:
-        raise Malformed
+    if len(data) > blocks.LARGEST_TREE_BYTES:
+        raise blocks.Malformed
     try:
         data.decode()  # msgspec looks at the encoding only of what it decodes
         return _fields(data)
-    except UNDECODABLE:
+    except blocks.UNDECODABLE:
         errors.append("(bytes)")
     try:
-        return _fields(repair(data))
-    except UNDECODABLE:
-        raise Malformed from None
+        return _fields(blocks.repair(data))
+    except blocks.UNDECODABLE:
+        raise blocks.Malformed from None
 
 
 def _fitting(struct: type[msgspec.Struct], fields: Fields, errors: list[str]) -> dict[str, Any]:
@@ -275,7 +261,7 @@ def _fitting(struct: type[msgspec.Struct], fields: Fields, errors: list[str]) ->
             continue
         try:
             values[name] = decode_field(fields[written])
-        except UNDECODABLE:
+        except blocks.UNDECODABLE:
             inner = _inner(name, fields[written], errors)
             if inner is None:
                 errors.append(name)
@@ -290,31 +276,31 @@ def _inner(name: str, raw: msgspec.Raw, errors: list[str]) -> Any:
             return tuple(_one_block(piece, errors) for piece in _pieces(raw))
         struct = _STRUCTS.get(name)
         return struct(**_fitting(struct, _fields(raw), errors)) if struct else None
-    except UNDECODABLE:
+    except blocks.UNDECODABLE:
         return None
 
 
-def _one_block(raw: msgspec.Raw, errors: list[str]) -> AnyBlock:
+def _one_block(raw: msgspec.Raw, errors: list[str]) -> blocks.AnyBlock:
     """One block. A new kind is no mistake of the line's; a known kind in a wrong shape is."""
     try:
-        block: AnyBlock = _block(raw)
+        block: blocks.AnyBlock = _block(raw)
         return block
-    except UNDECODABLE:
+    except blocks.UNDECODABLE:
         pass
     try:
         fields = _fields(raw)
-    except UNDECODABLE:
+    except blocks.UNDECODABLE:
         fields = {}
     kind = _text_of(fields, "type")
     if not kind:
         errors.append("block")
         kind = next((_TELLING[one] for one in _TELLING if one in fields), "")
-    struct: Any = BLOCKS.get(kind)
-    return struct(**_fitting(struct, fields, errors)) if struct else OtherBlock(kind)
+    struct: Any = blocks.BLOCKS.get(kind)
+    return struct(**_fitting(struct, fields, errors)) if struct else blocks.OtherBlock(kind)
 
 
 def _text_of(fields: Fields, name: str) -> str:
     try:
         return _text(fields[name])
-    except (KeyError, *UNDECODABLE):
+    except (KeyError, *blocks.UNDECODABLE):
         return ""

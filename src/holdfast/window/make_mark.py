@@ -5,14 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.wire import log, mark, places
-from holdfast.wire.mark import (
-    CHARS_PER_TOKEN,
-    NEVER,
-    OWED_TO_MODEL,
-    OWED_TO_SERVER,
-    OWED_TO_USER,
-    Mark,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +21,7 @@ OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
 
 def mark_for(
     state: State, verdict: Verdict, lines: Sequence[SpoolLine], spool_bytes: int, settings: Settings
-) -> Mark:
+) -> mark.Mark:
     """The mark that wakes at the next threshold, fast step, fall, monitored call, look for cold
     segments, or after half an hour."""
     from holdfast.window import guard
@@ -40,7 +32,7 @@ def mark_for(
     for share in (watched, settings.share("segment_queue_from")):
         if verdict.used_ratio < share:
             above = min(above, int(share * edge) + 1)
-    monitored = NEVER
+    monitored = mark.NEVER
     if verdict.used_ratio >= watched:
         monitored = guard.wake_at_bytes(state, lines, spool_bytes, settings)
     rolled = guard.compression_wake_bytes(state, verdict.used_ratio, lines, spool_bytes, settings)
@@ -51,22 +43,22 @@ def mark_for(
     return made
 
 
-def wake_next(state: State) -> Mark:
+def wake_next(state: State) -> mark.Mark:
     """The mark after PreCompact: wake at the very next call."""
-    return Mark(
+    return mark.Mark(
         above=WAKE_NEXT,
-        density=state.density or CHARS_PER_TOKEN,
+        density=state.density or mark.CHARS_PER_TOKEN,
         overhead=state.overhead_tokens,
         owed=owed_to(state),
         stop=stop_at(state),
     )
 
 
-def put(folder: str, state: State, made: Mark) -> None:
+def put(folder: str, state: State, made: mark.Mark) -> None:
     """Replace the mark. While a message waits, the next call wakes and delivers it; not in a
     subagent, because its hook's output would go to its parent."""
     if places.has_outbox(folder):
-        made.owed |= OWED_TO_MODEL
+        made.owed |= mark.OWED_TO_MODEL
         made.above = made.above if state.agent_id else WAKE_NEXT
     mark.arm(folder, made)
 
@@ -90,8 +82,8 @@ def rearm(folder: str, state: State) -> None:
 def owed_to(state: State) -> int:
     """Flags: who has unread messages (the model's brief: not in a subagent)."""
     brief = bool(state.second_brief) and not state.agent_id
-    words = OWED_TO_USER * bool(state.owed or state.restored) + OWED_TO_MODEL * brief
-    return words + OWED_TO_SERVER * bool(state.team)
+    words = mark.OWED_TO_USER * bool(state.owed or state.restored) + mark.OWED_TO_MODEL * brief
+    return words + mark.OWED_TO_SERVER * bool(state.team)
 
 
 def stop_guard(settings: Settings) -> int:
@@ -108,5 +100,5 @@ def stop_at(state: State) -> int:
     if state.stop_guard not in (ON, ON_BY_VARIABLE):
         return 0
     if not state.edge_tokens:
-        return NEVER
+        return mark.NEVER
     return state.checkpoint_tokens + int(UNSAVED * state.edge_tokens) + 1
