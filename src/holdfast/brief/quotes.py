@@ -12,21 +12,9 @@ from msgspec.structs import replace
 
 from holdfast.brief.item import BriefItem, quote_ends
 from holdfast.budget.compartments import ACTIVE, units
+from holdfast.record import turns
 from holdfast.record.model import PLAN_ASKED, Place, Record, Turn
 from holdfast.record.plans import PROMPTED
-from holdfast.record.turns import (
-    REFUSED,
-    REPLY_TO_CHARS,
-    TAKEN_BACK,
-    TERSE_CHARS,
-    describe_stop,
-    number_at_work,
-    question_at_end,
-    turn_at,
-    turn_number,
-    unsure_texts,
-    waits,
-)
 from holdfast.redact.find import redact
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
@@ -77,7 +65,7 @@ def quotes(record: Record) -> list[Quote]:
     """Return all that the user typed, oldest first; equal words once, at their last place."""
     found: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
-        how = describe_stop(record.turns, number)
+        how = turns.describe_stop(record.turns, number)
         for quote in _of_turn(record, number, turn, how):
             key = f"{quote.text}\n{quote.reply_to}"
             found.pop(key, None)
@@ -86,7 +74,7 @@ def quotes(record: Record) -> list[Quote]:
 
 
 def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quote]:
-    is_current = number == number_at_work(record)
+    is_current = number == turns.number_at_work(record)
     if turn.asked:
         words = _flat(turn.asked)
         if turn.is_plan:
@@ -104,9 +92,9 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             turn.line,
             is_current,
             turn.is_plan,
-            waits(record, number),
+            turns.waits(record, number),
             how,
-            turn_number(record, turn.place),
+            turns.turn_number(record, turn.place),
         )
     for at, one in enumerate(turn.questions):
         if one.answer:
@@ -128,12 +116,12 @@ def _outline(plan: str) -> str:
 
 def _replied(turn: Turn) -> str:
     """Return the end of the question before short words, and more of it for a bare "B"."""
-    if turn.reply_to.startswith(REFUSED):
-        return flat(turn.reply_to, REPLY_TO_CHARS)
-    if len(turn.asked) >= TERSE_CHARS:
+    if turn.reply_to.startswith(turns.REFUSED):
+        return flat(turn.reply_to, turns.REPLY_TO_CHARS)
+    if len(turn.asked) >= turns.TERSE_CHARS:
         return ""
-    most = REPLY_TO_CHARS if len(turn.asked) <= BARE_CHARS else 2 * REPLY_CHARS
-    to = flat(question_at_end(turn.reply_to, most), REPLY_TO_CHARS)
+    most = turns.REPLY_TO_CHARS if len(turn.asked) <= BARE_CHARS else 2 * REPLY_CHARS
+    to = flat(turns.question_at_end(turn.reply_to, most), turns.REPLY_TO_CHARS)
     return to if len(to) <= most else f"… {to[2 - most :].lstrip()}"
 
 
@@ -202,7 +190,7 @@ def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
 def _without_given(quote: Quote, held: str) -> Quote | None:
     """Return the part of the words that the model does not have; None if it has all of them."""
     words = single_marks(quote.text)
-    if words in held and len(words) > TERSE_CHARS:
+    if words in held and len(words) > turns.TERSE_CHARS:
         return None
     longer = range(1, len(words) + 1)
     has = bisect_right(longer, 0, key=lambda end: words[:end] not in held)
@@ -235,7 +223,7 @@ def _least(quote: Quote) -> int:
 
 
 def _item(quote: Quote, most: int) -> BriefItem:
-    reason = WITHDRAWN if quote.stopped.startswith(TAKEN_BACK) else "said by the user"
+    reason = WITHDRAWN if quote.stopped.startswith(turns.TAKEN_BACK) else "said by the user"
     order = quote.order - WAITING_FIRST if quote.waits else quote.order
     return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=order)
 
@@ -248,7 +236,7 @@ def _text(quote: Quote, most: int) -> str:
     text = f"({words})" if quote.is_act else quoted(words)
     if quote.turn and not quote.waits and most >= NUMBERED_CHARS:
         text += f" (turn {quote.turn})"
-    if quote.reply_to and (most > TERSE_CHARS * 4 or len(quote.text) < TERSE_CHARS):
+    if quote.reply_to and (most > turns.TERSE_CHARS * 4 or len(quote.text) < turns.TERSE_CHARS):
         text += f" (to {quoted(quote.reply_to)})"
     if quote.waits:
         text += " (waits in the queue: the model has not seen it yet)"
@@ -274,7 +262,7 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
     quotation marks, because those in a brief tell whose words are quoted."""
     held = " ".join(given.split())
     found: list[BriefItem] = []
-    for number, one in reversed([*enumerate(unsure_texts(record))]):
+    for number, one in reversed([*enumerate(turns.unsure_texts(record))]):
         text = flat(one.text, UNSURE_CHARS)
         if text in held:
             continue
@@ -292,7 +280,7 @@ def is_answered(turn: Turn) -> bool:
 
 def is_replaced(record: Record, text: str, place: Place) -> bool:
     """Whether a longer answer to the same request stands for these words."""
-    turn = turn_at(record, place)
+    turn = turns.turn_at(record, place)
     is_over = turn is not None and is_answered(turn) and not turn.interrupted
     return is_over and turn is not None and len(turn.said) >= len(text)
 

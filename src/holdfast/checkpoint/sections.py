@@ -14,21 +14,9 @@ import msgspec
 from holdfast.checkpoint.additions import SECTIONS as ADDED_TO
 from holdfast.checkpoint.additions import AddedLine
 from holdfast.checkpoint.checkpoint_file import GIT
-from holdfast.record import commands, git, open_items
+from holdfast.record import commands, git, open_items, turns
 from holdfast.record.model import FileUse, Place, Record, describe_unread
 from holdfast.record.open_items import find_decisions
-from holdfast.record.turns import (
-    REFUSED,
-    TERSE_CHARS,
-    began,
-    describe_stop,
-    is_answer,
-    question_at_end,
-    turn_at,
-    turn_number,
-    unsure_texts,
-    width,
-)
 from holdfast.text.fence import both_ends, code, flat, plain_name, quoted, single_marks
 from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, clip_last, sentences
@@ -46,7 +34,7 @@ SECOND_CHARS = len("2026-11-19T08:15:30")
 
 def describe_place(record: Record, place: Place) -> str:
     minute = f", {clip(place.at, MINUTE_CHARS).replace('T', ' ')}" if place.at else ""
-    return f"turn {turn_number(record, place)}{minute}"
+    return f"turn {turns.turn_number(record, place)}{minute}"
 
 
 def edited(record: Record) -> list[tuple[str, FileUse]]:
@@ -106,7 +94,7 @@ def _find_changes(record: Record) -> Iterator[Change]:
     for commit, paths in held.items():
         place = places.get(commit)
         if place:
-            when = f" (turn {turn_number(record, place)})"
+            when = f" (turn {turns.turn_number(record, place)})"
             yield Change(place.op, commit + when, paths, ", edited before it: ")
         else:
             yield Change(record.op, commit, paths, ": ")
@@ -134,7 +122,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [
         "" if used.edits else by,
-        f"turn {turn_number(record, used.edited)}",
+        f"turn {turns.turn_number(record, used.edited)}",
         f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
     ]
     begins = f"{path} ({', '.join(filter(None, when))})"
@@ -143,7 +131,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
 
 def _find_words(record: Record, path: str, used: FileUse) -> str:
     """Return the sentence of the answer that names the file, else the words at the edit."""
-    turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
+    turn, name = turns.turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
     said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
     named = (one for one in said if name in one and len(one) > 2 * len(name) and one[-1] != ":")
@@ -163,7 +151,7 @@ def issues(record: Record) -> Iterator[str]:
         (run, commands.describe(record, line, run, MOST_LINES))
         for line, run in commands.failing(record)
     ]
-    older = [text for run, text in failed if run.place.op <= began(record)]
+    older = [text for run, text in failed if run.place.op <= turns.began(record)]
     yield from (text for _, text in failed[: len(failed) - len(older) + MOST_OLDER])
     if older[MOST_OLDER:]:
         yield f"({len(older) - MOST_OLDER} more failed in earlier turns: {MORE})"
@@ -264,7 +252,7 @@ def sections_of(
         "Next Steps": (0.22, lambda room: first(next_steps(record, room), room)),
         "Commands": (0.1, lambda room: first([*last_runs(record)], room)),
         GIT: (0.08, lambda room: first([*git_state(record)], room)),
-        UNSURE: (0.03, lambda room: last([text.text for text in unsure_texts(record)], room)),
+        UNSURE: (0.03, lambda room: last([text.text for text in turns.unsure_texts(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
     shown = last([one.item for one in added], int(room * ADDED_SHARE))
@@ -331,11 +319,15 @@ def title(record: Record, at: int) -> str:
     that they answer, else the last longer request."""
     turn = record.turns[at]
     words = (f"({PLAN_OF_MODEL}) " if turn.is_plan else "") + " ".join(turn.asked.split())
-    if not words or width(words) > SHORT_TITLE:
+    if not words or turns.width(words) > SHORT_TITLE:
         return words
-    if is_answer(turn.reply_to):
+    if turns.is_answer(turn.reply_to):
         return f"{_question(record, at)} → {words}"
-    earlier = (one.asked for one in reversed(record.turns[:at]) if width(one.asked) > TERSE_CHARS)
+    earlier = (
+        one.asked
+        for one in reversed(record.turns[:at])
+        if turns.width(one.asked) > turns.TERSE_CHARS
+    )
     before = flat(next(earlier, ""), SHORT_CHARS)
     return f"{before} → {words}" if before else words
 
@@ -343,8 +335,8 @@ def title(record: Record, at: int) -> str:
 def _question(record: Record, at: int) -> str:
     turn = record.turns[at]
     before = next((one.said for one in reversed(record.turns[:at]) if not one.taken_back), "")
-    is_refused = turn.reply_to.startswith(REFUSED)
-    return flat(turn.reply_to if is_refused else question_at_end(before), ITEM_CHARS)
+    is_refused = turn.reply_to.startswith(turns.REFUSED)
+    return flat(turn.reply_to if is_refused else turns.question_at_end(before), ITEM_CHARS)
 
 
 def decisions(record: Record) -> Iterator[str]:
@@ -395,7 +387,7 @@ def _tasks_and_plan(record: Record) -> Iterator[str]:
     if done := open_items.describe_done(record):
         yield f"[x] {done}"
     if record.plan:
-        is_open = open_items.why_open(record) or record.plan.place.op >= began(record)
+        is_open = open_items.why_open(record) or record.plan.place.op >= turns.began(record)
         lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_open else 1)
         yield ("\n" if is_open else " ").join(["the newest plan, as it stood:", *lines])
 
@@ -425,7 +417,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     result, else the last one. Nothing if the last request was answered."""
     if not open_items.why_open(record) or open_items.is_over(record, record.turns[-1]):
         return
-    if record.last_texts and record.last_said_op > began(record):
+    if record.last_texts and record.last_said_op > turns.began(record):
         yield f"last said: {quoted(both_ends(record.last_texts[-1], LAST_CHARS))}"
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
@@ -459,18 +451,18 @@ def _turns(record: Record, room: int) -> list[str]:
     return [lines[known[0]], *left_out, *(lines[at] for at in known[left + 1 :])]
 
 
-def _left_out(record: Record, turns: Sequence[int]) -> str:
-    numbers = [turn_number(record, record.turns[at].place) for at in turns]
+def _left_out(record: Record, places: Sequence[int]) -> str:
+    numbers = [turns.turn_number(record, record.turns[at].place) for at in places]
     which = f"turns {numbers[0]} to {numbers[-1]} are" if numbers[1:] else f"turn {numbers[0]} is"
     return f"({which} not shown: {MORE})"
 
 
 def _turn(record: Record, at: int, most: int) -> str:
     """Return a turn; words of the last one that are not answered stand under Next Steps."""
-    turn, how = record.turns[at], describe_stop(record.turns, at)
+    turn, how = record.turns[at], turns.describe_stop(record.turns, at)
     if turn is record.turns[-1] and not open_items.why_open(record):
         most = max(most, LAST_TURN_CHARS)
-    begins = f"turn {turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
+    begins = f"turn {turns.turn_number(record, turn.place)}{f' ({how})' if how else ''}: "
     most = min(most, ITEM_CHARS) if turn.is_plan else most
     return begins + (_words(record, at, most) if turn.asked else "(went on)")
 
@@ -489,8 +481,8 @@ def _words(record: Record, at: int, most: int) -> str:
     asked = single_marks(turn.asked.strip())
     if len(asked) > most:  # a plan ends in the client's words
         asked = clip(asked, most) if turn.is_plan else both_ends(asked, most)
-    is_terse = turn.reply_to and width(turn.asked) <= TERSE_CHARS and most > LEAST_CHARS
-    to = _question(record, at) if is_terse or is_answer(turn.reply_to) else ""
+    is_terse = turn.reply_to and turns.width(turn.asked) <= turns.TERSE_CHARS and most > LEAST_CHARS
+    to = _question(record, at) if is_terse or turns.is_answer(turn.reply_to) else ""
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan
     return f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to)
 

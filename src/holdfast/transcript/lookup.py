@@ -16,17 +16,10 @@ from pathlib import Path
 import msgspec
 
 from holdfast.text.fence import TAG
+from holdfast.transcript import reader
 from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Result, Summary
 from holdfast.transcript.parse import LineTally
-from holdfast.transcript.reader import (
-    LONGEST_LINE_BYTES,
-    LineParser,
-    Reader,
-    TranscriptSource,
-    parser_for,
-    read,
-)
 from holdfast.wire import places
 
 END_BYTES, TIME_BYTES = 1 << 20, 1 << 18  # the newest time stands in the last lines
@@ -39,23 +32,25 @@ _ID = re.compile(rb'"(?:id|tool_use_id|call_id)": ?"([^"]{1,80})"')
 def session_id(path: Path) -> str:
     """Return the session id of the last lines; the first may be of the session before."""
     start = max(0, path.stat().st_size - END_BYTES)
-    ids = [entry.line.session_id for entry in read(path, start=start) if entry.line.session_id]
+    ids = [
+        entry.line.session_id for entry in reader.read(path, start=start) if entry.line.session_id
+    ]
     return ids[-1] if ids else ""
 
 
 def has_lines(path: Path) -> bool:
-    return next(read(path), None) is not None
+    return next(reader.read(path), None) is not None
 
 
 def folder_of(path: str) -> str:
-    return next((entry.line.cwd for entry in read(path) if entry.line.cwd), "")
+    return next((entry.line.cwd for entry in reader.read(path) if entry.line.cwd), "")
 
 
 def tallies(path: Path) -> dict[str, int]:
-    reader = Reader(path)
-    for _ in reader:
+    lines = reader.Reader(path)
+    for _ in lines:
         pass
-    return reader.tally.as_dict()
+    return lines.tally.as_dict()
 
 
 class Compactions(msgspec.Struct, frozen=True):
@@ -66,10 +61,10 @@ class Compactions(msgspec.Struct, frozen=True):
 def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
     """Count compactions from the lines that mention one: a second for 1 GB, not ten."""
     boundaries = summaries = 0
-    parse_data = parser_for(path)
+    parse_data = reader.parser_for(path)
     thinned: list[Boundary] = []
-    with TranscriptSource(path) as source:
-        for data in source.lines(0, LONGEST_LINE_BYTES):
+    with reader.TranscriptSource(path) as source:
+        for data in source.lines(0, reader.LONGEST_LINE_BYTES):
             if not any(sign in data for sign in _SIGNS):
                 continue
             for entry in _entries(data, parse_data):
@@ -83,7 +78,7 @@ def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
     return Compactions(boundaries or summaries, tuple(thinned))
 
 
-def _entries(data: bytes, parse_data: LineParser) -> Iterable[Entry]:
+def _entries(data: bytes, parse_data: reader.LineParser) -> Iterable[Entry]:
     try:
         return parse_data(data, 0, LineTally())
     except Malformed:
@@ -107,7 +102,7 @@ class Compaction(msgspec.Struct, frozen=True):
 def read_compactions(path: str | os.PathLike[str], *, sidechain: bool) -> Iterator[Compaction]:
     """Yield a boundary and its summary as one; client 1.0.53 wrote only summaries."""
     last: Compaction | None = None
-    for entry in read(path):
+    for entry in reader.read(path):
         if entry.is_sidechain is not sidechain:
             continue
         if isinstance(entry, Boundary) and entry.resets_window:
@@ -146,9 +141,9 @@ def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
     """Find the calls with these ids; only lines that name one are decoded."""
     wanted = {id_.encode() for id_ in ids}
     uses: dict[str, ToolUse] = {}
-    parse_data = parser_for(path)
-    with TranscriptSource(path) as source:
-        for data in source.lines(0, LONGEST_LINE_BYTES):
+    parse_data = reader.parser_for(path)
+    with reader.TranscriptSource(path) as source:
+        for data in source.lines(0, reader.LONGEST_LINE_BYTES):
             if wanted.isdisjoint(_ID.findall(data)):
                 continue
             for block in _blocks(data, parse_data):
@@ -158,7 +153,7 @@ def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
                     yield ToolCall(uses.pop(block.tool_use_id), block)
 
 
-def _blocks(data: bytes, parse_data: LineParser) -> Iterator[object]:
+def _blocks(data: bytes, parse_data: reader.LineParser) -> Iterator[object]:
     for entry in _entries(data, parse_data):
         if isinstance(entry, Answer | Result):
             yield from entry.message.blocks
