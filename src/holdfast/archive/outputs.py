@@ -46,7 +46,6 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
 
 
 def load(output_id: str) -> str:
-    """Return the text of an output."""
     if not is_output(output_id):
         raise HoldfastError(f"{output_id[:40]!r} is not the id of an output", TIME_LIMIT)
     data = places.read_small(_path(output_id), MOST_BYTES)
@@ -57,7 +56,6 @@ def load(output_id: str) -> str:
 
 
 def find_ids(start: str) -> list[str]:
-    """The ids that begin with `start`."""
     names = small_files.stems(folder(), ".txt")
     return [name for name in names if is_output(name) and name.startswith(start)]
 

@@ -180,7 +180,6 @@ def _batches(source: str) -> Iterator[tuple[list[bytes], int]]:
 
 
 def _first_request(lines: list[bytes]) -> str:
-    """What the user asked first."""
     for data in lines:
         with suppress(Malformed):
             entry = parse(data, 0, LineTally())

@@ -109,7 +109,8 @@ def compose(
     has_agents = bool(record.agents or work.get("subtasks"))
     is_chosen = bool(role or agent_type)
     role = role or role_for(agent_type, has_agents=has_agents)
-    sections = [_addressed(section, agent_type) for section in sections_of(role, chosen=is_chosen)]
+    templates = sections_of(role, chosen=is_chosen)
+    sections = [replace(one, heading=_named(one.heading, agent_type)) for one in templates]
     limit = chars_for(max_tokens)
     given = summary_at_end(record) if given is None else given
     origin = origin or f"this session's transcript, step {record.op}"
@@ -295,10 +296,6 @@ def _not_evicted(items: list[BriefItem], evicted: frozenset[str]) -> list[BriefI
     if not evicted:
         return items
     return [item for item in items if item.section in KEPT or item_id(item) not in evicted]
-
-
-def _addressed(section: Section, agent_type: str) -> Section:
-    return replace(section, heading=_named(section.heading, agent_type))
 
 
 def _named(text: str, agent_type: str) -> str:

@@ -75,8 +75,6 @@ class Pin(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LedgerFile(msgspec.Struct, omit_defaults=True):
-    """What the file of one scope holds."""
-
     version: int
     pins: Annotated[list[Pin], Meta(max_length=MOST_PINS)] = []
     evicted: list[str] = []
@@ -212,7 +210,6 @@ def _change(
 
 
 def _storable(text: str) -> str:
-    """Replace bytes that are no text."""
     return text.encode("utf-8", "replace").decode()
 
 

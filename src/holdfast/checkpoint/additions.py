@@ -47,11 +47,8 @@ class AddedLine(msgspec.Struct, frozen=True):
 
 def read(stored: str) -> list[AddedLine]:
     found = (line.split(" ", 2) for line in stored.splitlines())
-    return [AddedLine(one[0], int(one[1]), one[2]) for one in found if _is_line(one)]
-
-
-def _is_line(words: list[str]) -> bool:
-    return len(words) == 3 and words[0] in SECTIONS and words[1].isdecimal()
+    lines = (one for one in found if len(one) == 3 and one[0] in SECTIONS and one[1].isdecimal())
+    return [AddedLine(kind, int(at), text) for kind, at, text in lines]
 
 
 def add(stored: str, given: Mapping[str, Iterable[str]], record: Record) -> str:

@@ -15,12 +15,8 @@ from holdfast.wire import places
 LARGEST_BYTES = 16 << 20
 # Lists that are always present, so that readers need not check.
 LISTS = (
-    "active_tasks",
-    "modified_files",
-    "key_decisions",
-    "agent_states",
-    "recent_messages",
-    "recent_actions",
+    *("active_tasks", "modified_files", "key_decisions"),
+    *("agent_states", "recent_messages", "recent_actions"),
 )
 
 

@@ -208,7 +208,6 @@ def session_of(transcript: "Path") -> str:
 
 
 def agent_of(transcript: str | os.PathLike[str]) -> CodingAgent:
-    """The agent that wrote a transcript."""
     path = os.fspath(transcript)
     if tail.is_codex(path):
         return CODEX

@@ -89,13 +89,9 @@ class CleanupPeriod(NamedTuple):
         )
 
 
-def read_cleanup_period(
-    project: str = "", environ: Mapping[str, str] | None = None
-) -> CleanupPeriod:
-    """The cleanup period for sessions in this project."""
+def read_cleanup_period(project: str = "") -> CleanupPeriod:
     period = CleanupPeriod()
-    environ = os.environ if environ is None else environ
-    for file, settings in read_by_file(project, environ):
+    for file, settings in read_by_file(project, os.environ):
         if CLEANUP_SETTING not in settings:
             continue
         days = settings[CLEANUP_SETTING]

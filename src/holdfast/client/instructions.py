@@ -142,7 +142,6 @@ def is_excluded(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _allows_outside_imports(project: str, environ: Mapping[str, str]) -> bool:
-    """Whether the user allowed this project to import files from outside of it."""
     import json
 
     folder = environ.get("CLAUDE_CONFIG_DIR") or environ.get("HOME", "")
@@ -217,17 +216,13 @@ class MarkedRule(NamedTuple):
     text: str
 
 
-def collect_marked_rules(
-    project: str, files: Iterable[str] = (), environ: Mapping[str, str] | None = None
-) -> list[str]:
+def collect_marked_rules(project: str, files: Iterable[str] = ()) -> list[str]:
     """Marked rules that a brief repeats if it has room. `files` were read, newest first."""
     if not project:
         return []
-    environ = os.environ if environ is None else environ
-    found = [
-        one for source in find_forgotten(project, files, environ) for one in find_marked(source)
-    ]
-    excludes = read_excludes(project, environ) if found else []
+    sources = find_forgotten(project, files, os.environ)
+    found = [one for source in sources for one in find_marked(source)]
+    excludes = read_excludes(project, os.environ) if found else []
     kept = [one for one in found if not is_excluded(one.path, excludes)]
     return list(dict.fromkeys(one.text[:MAX_RULE_CHARS] for one in kept))[:MAX_RULES]
 
@@ -256,7 +251,6 @@ def read(path: str) -> str:
 
 
 def find_imports(text: str) -> list[str]:
-    """The imported paths, as written."""
     if "@" not in text:
         return []
     found = [

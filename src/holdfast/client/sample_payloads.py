@@ -51,7 +51,7 @@ def _line(kind: str, number: int) -> dict[str, Any]:
     }
 
 
-def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[str, Any]:
+def answer_line(used_tokens: int) -> dict[str, Any]:
     """A transcript line of an answer with this token count and a tool call."""
     return {
         **_line("assistant", 1),
@@ -59,7 +59,7 @@ def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[s
             "id": f"msg_{used_tokens}",
             "type": "message",
             "role": "assistant",
-            "model": model,
+            "model": "claude-sonnet-4-6",
             "content": [{"type": "tool_use", "id": CALL, "name": "Bash", "input": {}}],
             "stop_reason": "tool_use",
             "usage": {

@@ -7,15 +7,9 @@ is fetched, and the user's own settings are not read.
 import os
 
 _SAFE = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "log.showSignature=false",
-    "gpg.program=false",
-    "gpg.ssh.program=false",
-    "gpg.x509.program=false",
-    "core.sshCommand=false",
-    "protocol.allow=never",
-    "diff.external=",
+    *("core.fsmonitor=false", "core.hooksPath=/dev/null", "log.showSignature=false"),
+    *("gpg.program=false", "gpg.ssh.program=false", "gpg.x509.program=false"),
+    *("core.sshCommand=false", "protocol.allow=never", "diff.external="),
     "core.attributesFile=/dev/null",
 )
 LOG_SAFE = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-color")

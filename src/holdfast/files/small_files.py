@@ -82,7 +82,6 @@ def stems(folder: str, ending: str) -> list[str]:
 
 
 def remove(path: str) -> bool:
-    """Remove a file; return whether it existed."""
     with _in_words(path):
         try:
             os.unlink(path)  # noqa: PTH108

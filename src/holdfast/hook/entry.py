@@ -47,7 +47,8 @@ def handle(data: bytes, arguments: list[str]) -> None:
         return
     payload = scan.parse_object(scan.lighten(scan.limit_payload(data)))
     if arguments[:1] == ["statusline"]:
-        return _say(_wake("status_line").show(payload, data, _wrapped_command(arguments)))
+        wrapped = arguments[2] if arguments[1:2] == ["--wraps"] else ""
+        return _say(_wake("status_line").show(payload, data, wrapped))
     if _is_off():
         return
     event = scan.text_of(payload, "hook_event_name")
@@ -121,10 +122,6 @@ def _archive(data: bytes, arguments: list[str]) -> None:
         return
     now_ms = int(time.time() * 1000)
     _say(_wake("archive_output").tell(scan.parse_object(data), limit, now_ms))
-
-
-def _wrapped_command(arguments: list[str]) -> str:
-    return arguments[2] if arguments[1:2] == ["--wraps"] else ""
 
 
 def _append_line(moment: Moment) -> int:

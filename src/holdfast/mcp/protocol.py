@@ -131,7 +131,6 @@ def answer(request: RpcRequest, tools: Callable[[], list[Message]]) -> Message:
 
 
 def tool_call(request: RpcRequest) -> tuple[str, dict[str, Any]]:
-    """The name and the arguments of a `tools/call` request."""
     name, arguments = request.params.get("name"), request.params.get("arguments")
     arguments = {} if arguments is None else arguments
     if not isinstance(name, str) or not isinstance(arguments, dict):

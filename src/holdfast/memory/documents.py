@@ -211,7 +211,6 @@ def _segment(one: Compressed, cold: bool, by: str) -> Item:
 
 
 def message_sources(project: str) -> Iterator[MemorySource]:
-    """List the messages as a source, if there is a database."""
     if stamp := _messages_stamp():
         yield MemorySource(MESSAGES, f"{HOW}-{stamp}", partial(_read_messages, project))
 

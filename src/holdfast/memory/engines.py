@@ -32,7 +32,6 @@ def is_shared() -> bool:
 
 
 def open_index(project: str) -> Index:
-    """Open the index of a project, or create it."""
     return open_shared(project) if is_shared() else local(project)
 
 

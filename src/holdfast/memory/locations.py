@@ -30,14 +30,8 @@ def index_files() -> list[str]:
     return [f"{root()}/{name}" for name in sorted(names_in(root())) if name.endswith(SUFFIX)]
 
 
-def client_folders() -> str:
-    """Return the folder in which the client has one folder for each project."""
-    return f"{config_folder(os.environ)}/projects"
-
-
 def client_folder(project: str) -> str:
-    """Return the client's folder for the transcripts of a project."""
-    return f"{client_folders()}/{slug(project)}"
+    return f"{config_folder(os.environ)}/projects/{slug(project)}"
 
 
 def stamp(path: str) -> str:

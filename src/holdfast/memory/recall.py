@@ -51,8 +51,6 @@ T = TypeVar("T")
 
 
 class _Scored(NamedTuple):
-    """One index and its scores for a query."""
-
     of: Index
     said: Scores
     near: dict[int, NearPiece]
@@ -202,7 +200,6 @@ def search_indexes(
     by_keyword: bool = False,
     notes: list[str] | None = None,
 ) -> SearchAnswer:
-    """Search these indexes as they are."""
     notes = [] if notes is None else notes
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
     found = rank_results(indexes, asked, limit, wanted, vectors)

@@ -253,7 +253,6 @@ def _row(one: Item) -> Iterable[Any]:
 
 
 def open_file(project: str, path: str = "") -> sqlite3.Connection:
-    """Open the index of a project, or create it."""
     path = path or locations.index_file(project)
     with in_words(path):
         connection = _connect(path)

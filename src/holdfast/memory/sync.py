@@ -150,7 +150,6 @@ def rebuild(projects: Iterable[str] = ()) -> list[IndexSync]:
 
 
 def indexed_projects() -> set[str]:
-    """The projects that have a readable index on this machine."""
     found = set()
     for path in locations.index_files():
         try:

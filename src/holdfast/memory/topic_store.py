@@ -174,7 +174,6 @@ class TopicIndex:
         return "\n".join(self.lines).encode("utf-8", "surrogateescape")
 
     def line_of(self, file: str) -> str | None:
-        """The line that names this file, if there is one."""
         return self.lines[self.files[file]].rstrip("\r") if file in self.files else None
 
     def put(self, file: str, text: str) -> bytes:

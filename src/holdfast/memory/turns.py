@@ -146,7 +146,6 @@ def asks_us(command: str) -> bool:
 
 
 def ends(text: str) -> str:
-    """Return the beginning and the end of a result."""
     if len(text) <= HEAD_CHARS + TAIL_CHARS:
         return text
     return f"{text[:HEAD_CHARS]} … {text[-TAIL_CHARS:]}"

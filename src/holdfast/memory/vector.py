@@ -27,7 +27,6 @@ def unit(vectors: Array) -> Array:
 
 
 def encode(vectors: Array) -> list[Kept]:
-    """Encode vectors of length one for storage."""
     tops = np.maximum(np.abs(vectors).max(axis=1), 1e-9)
     bytes_ = np.rint(vectors * (STEPS / tops)[:, None]).astype(np.int8)
     bits = signs(vectors)

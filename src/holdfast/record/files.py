@@ -97,7 +97,6 @@ def named(record: Record, line: str, paths: list[str]) -> list[str]:
 
 
 def note_edit(record: Record, name: str, words: str) -> None:
-    """Record an edit, and what was said at it, if anything."""
     used = record.files.get(name)
     if used is not None:
         used.edited = Place(0, record.at, record.op)

@@ -98,7 +98,6 @@ class _Stream:
         self.part = self._next_part(_copy(state))
 
     def take(self, entry: Entry) -> list[model.TurnPart]:
-        """Take an entry; return the parts that it closes."""
         if entry.is_sidechain and not self._sidechain:
             return []
         closed = [self._close(entry.offset)] if self._is_full(entry) else []
@@ -156,7 +155,8 @@ class _Stream:
         return [one.asked for one in new]
 
     def _next_part(self, before: model.StreamState) -> model.TurnPart:
-        state, turn = self._state, _current(self._state.record)
+        state = self._state
+        turn = next((turn for turn in reversed(state.record.turns) if not turn.waits), None)
         state.part = before.part + 1
         return model.TurnPart(
             *(state.turns, state.part, before.record.offset, before.record.offset, before, before),
@@ -348,10 +348,6 @@ def _may_begin_turn(entry: Entry) -> bool:
     if isinstance(entry, Attachment):
         return entry.kind == "queued_command"
     return isinstance(entry, Prompt) and not entry.is_meta
-
-
-def _current(record: model.Record) -> model.Turn | None:
-    return next((turn for turn in reversed(record.turns) if not turn.waits), None)
 
 
 def _copy(state: model.StreamState) -> model.StreamState:

@@ -272,7 +272,6 @@ def describe_stop(turns: Sequence[Turn], at: int) -> str:
 
 
 def turn_number(record: Record, place: Place) -> int:
-    """Return the number of the turn in which something happened, from 1."""
     number = _count_until(record, place)
     return max(1, number) + (record.turns_dropped if number > FIRST_TURNS else 0)
 

@@ -209,7 +209,6 @@ class TextView:
         self.text = "".join([*parts, text[at:]])
 
     def in_text(self, finding: SecretFinding) -> SecretFinding:
-        """Return the finding at its place in the text."""
         start, end = self._place(finding.start)[0], self._place(finding.end - 1)[1]
         return SecretFinding(finding.kind, start, end)
 

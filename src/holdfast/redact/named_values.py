@@ -249,8 +249,6 @@ def _cookies(text: str, at: int) -> list[SecretFinding]:
 
 
 class _NamedValue:
-    """A name, and how its value is written."""
-
     def __init__(
         self, text: str, start: int, written: str, name: SecretName, match: re.Match[str]
     ) -> None:

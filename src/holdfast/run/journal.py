@@ -57,8 +57,6 @@ class Line(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
 
 
 class Begun(Line, frozen=True, tag="run", kw_only=True):
-    """The first line."""
-
     version: int = VERSION
 
 

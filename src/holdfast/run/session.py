@@ -69,8 +69,6 @@ class RunOptions:
 
 @dataclass(slots=True)
 class RunContext:
-    """What the sessions of a run share."""
-
     options: RunOptions
     folder: str
     journal: Journal

@@ -131,7 +131,6 @@ def _write(data: bytes) -> None:
 
 
 def find_processes(session_id: str) -> set[psutil.Process]:
-    """The processes that a session started, except this one."""
     return {process for process in psutil.process_iter() if _is_of(process, session_id)} - {
         psutil.Process()
     }

@@ -387,7 +387,6 @@ def list_items(source: SegmentSource) -> list[SegmentItem]:
 
 
 def list_decisions(source: SegmentSource) -> list[str]:
-    """List the decisions, each with its question."""
     return [
         flat(
             f"{decision.question} → {decision.text}" if decision.question else decision.text,

@@ -62,8 +62,6 @@ class Done(msgspec.Struct):
 
 
 class Queue(msgspec.Struct):
-    """What one session has queued and compressed."""
-
     version: int = VERSION
     pending: list[Pending] = []
     compressed: list[Done] = []
@@ -127,7 +125,6 @@ def encode(value: Queue | Compressed) -> bytes:
 
 
 def decode_compressed(data: bytes, segment_id: str = "") -> Compressed:
-    """Decode a segment, which must have the id of its file."""
     compressed = decode(data, Compressed)
     if segment_id and compressed.segment_id != segment_id:
         raise DamagedSegment(f"it contains another segment than {segment_id}")

@@ -177,8 +177,6 @@ def keep(one: Compressed, now_ms: int) -> Compressed:
 
 
 class NewWords(msgspec.Struct):
-    """Better words for one topic."""
-
     segment_id: str
     compressed_content: str
     key_decisions: list[str] = []

@@ -75,8 +75,6 @@ def outdated_archives(cold: Sequence[Compressed], now_ms: int, limits: Limits) -
 
 
 class RollReport(msgspec.Struct):
-    """What one roll did."""
-
     session_id: str
     turn: int = 0
     why_not: str = ""
@@ -132,8 +130,6 @@ def roll(
 
 @dataclass(frozen=True, slots=True)
 class _Roll:
-    """One look at a session."""
-
     session_id: str
     transcript: str
     project: str

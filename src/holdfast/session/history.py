@@ -115,14 +115,14 @@ def compactions() -> dict[tuple[str, int], SummaryCounts]:
     return {(one.session_id, each.number): each for one in found for each in one.compactions}
 
 
-def last_compactions(figures: Figures, most: int = SHOWN) -> list[SessionCompaction]:
+def last_compactions(figures: Figures) -> list[SessionCompaction]:
     passed = (
         SessionCompaction(figure, each)
         for figure in figures.values()
         for each in figure.compactions
     )
     compared = [one for one in passed if one.counts.items is not None]
-    return sorted(compared, key=lambda one: one.counts.at, reverse=True)[:most]
+    return sorted(compared, key=lambda one: one.counts.at, reverse=True)[:SHOWN]
 
 
 def in_words(found: Sequence[SessionCompaction]) -> str:

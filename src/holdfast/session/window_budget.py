@@ -24,8 +24,6 @@ OWN_WORDS_STAY = (
 
 @dataclass(frozen=True, slots=True)
 class BriefEntry:
-    """One item of the current brief."""
-
     id: str  # a pin goes by that of its pin
     section: str
     text: str
@@ -38,8 +36,6 @@ class BriefEntry:
 
 @dataclass(frozen=True, slots=True)
 class CompartmentUse:
-    """One compartment, in tokens of the brief."""
-
     name: str
     share: float
     set_by: str  # role, project or user

@@ -40,7 +40,6 @@ def span(low: int, high: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 batch`, `2 batches`."""
     many = "es" if noun.endswith(("s", "x", "ch", "sh")) else "s"
     return f"{count:,} {noun}{'' if count == 1 else many}"
 

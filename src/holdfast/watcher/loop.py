@@ -59,7 +59,6 @@ def holder() -> dict[str, Any] | None:
 
 
 def describe_holder(holder: Mapping[str, object]) -> str:
-    """`holder` is what the lock says."""
     inside = holder.get("inside", "unknown")
     where = "by itself" if inside == "alone" else f"inside {inside}"
     return f"process {holder.get('pid', 'unknown')}, {where}"

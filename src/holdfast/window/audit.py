@@ -92,6 +92,5 @@ def log_lines() -> Iterator[LogLine]:
 
 
 def parse_log_line(line: str) -> LogLine | None:
-    """Split a line; None if it is torn."""
     words = line.split(" ", 3)
     return LogLine(*words) if len(words) == 4 else None

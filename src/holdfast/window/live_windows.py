@@ -90,15 +90,8 @@ def _health(folder: str, _signed: Signature, _minute: int) -> dict[str, Any]:
 
 MOST_PEERS = 50
 READ = (
-    "used_tokens",
-    "used_ratio",
-    "room_tokens",
-    "estimated",
-    "zone",
-    "alert",
-    "velocity_tokens_per_op",
-    "ops_left",
-    "minutes_left",
+    *("used_tokens", "used_ratio", "room_tokens", "estimated", "zone", "alert"),
+    *("velocity_tokens_per_op", "ops_left", "minutes_left"),
 )
 
 

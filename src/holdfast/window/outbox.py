@@ -68,8 +68,6 @@ class WindowOutbox:
 
 
 class DoneMessage(NamedTuple):
-    """How one message ended."""
-
     id: str
     state: str
     at_ms: int

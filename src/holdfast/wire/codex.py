@@ -167,7 +167,6 @@ def _typed(base: dict[str, Any], payload: dict[str, Any], blocks: list[Any]) -> 
 def base_row(
     row: dict[str, Any], session: str, cwd: str, version: str, uuid: str
 ) -> dict[str, Any]:
-    """What every line of a session has."""
     known = {"timestamp": text_of(row, "timestamp"), "sessionId": session, "cwd": cwd}
     return {**known, "version": version, "uuid": uuid, "isSidechain": False}
 
