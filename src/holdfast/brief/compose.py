@@ -386,12 +386,8 @@ def _laid_out(
 def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     """Redact and clean every line once more, whichever field of a transcript it comes from."""
     if not are_clean(f"{line.text}\n{line.reason}" for line in lines):
-        lines = [
-            replace(line, text=redact(line.text), reason=redact(line.reason)) for line in lines
-        ]
-    return [
-        replace(line, text=fence.line(line.text), reason=fence.line(line.reason)) for line in lines
-    ]
+        lines = [replace(row, text=redact(row.text), reason=redact(row.reason)) for row in lines]
+    return [replace(row, text=fence.line(row.text), reason=fence.line(row.reason)) for row in lines]
 
 
 def _lines(taken: list[BriefItem], sections: Sequence[Section], current: int) -> list[BriefLine]:

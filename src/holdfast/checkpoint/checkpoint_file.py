@@ -110,9 +110,7 @@ def normalize(document: Document) -> Document:
 def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
     names = ("Next Steps", "What Changed", "Active Issues", "Key Decisions")
     firsts = (item for name in names for item in list(sections[name])[:1])
-    lines = (
-        " ".join(str(first).split()) for first in (snapshot.get("context_summary", ""), *firsts)
-    )
+    lines = (" ".join(str(text).split()) for text in (snapshot.get("context_summary", ""), *firsts))
     text = next(filter(None, lines), "")
     return text if len(text) <= SUMMARY_CHARACTERS else f"{text[: SUMMARY_CHARACTERS - 1]}…"
 
@@ -248,9 +246,7 @@ def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
     end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1
     at = data.rfind(b"\n" + HASH.encode() + b": ", 0, max(end, 0)) + 1
     if not data.startswith(_FENCE) or not end:
-        raise DamagedCheckpoint(
-            PART, "missing: the file does not begin with lines between two `---`"
-        )
+        raise DamagedCheckpoint(PART, "missing: the file does not begin with lines between `---`")
     if not at or data.find(b"\n", at) != end - 1:
         raise DamagedCheckpoint(PART, f"{HASH} is not its last line")
     return data[:at], data[at:end], data[end:]

@@ -69,9 +69,7 @@ def _project_in(path: str) -> str:
 
 def sessions_of_hooks() -> dict[str, tuple[str, str]]:
     """Return (project, transcript) by session, as its hooks noted them."""
-    paths = {
-        name: f"{places.windows()}/{name}/main/state.json" for name in names_in(places.windows())
-    }
+    paths = {key: f"{places.windows()}/{key}/main/state.json" for key in names_in(places.windows())}
     found = {name: _read_state(path, locations.stamp(path)) for name, path in paths.items()}
     return {name: told for name, told in found.items() if told[0]}
 

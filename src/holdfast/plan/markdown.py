@@ -161,9 +161,7 @@ def _check_sections(document: _Document) -> None:
     """Refuse a document of which fewer than half of the sections (of the top level) hold a task."""
     levels = Counter(heading.level for heading in document.headings)
     level = min((level for level, count in levels.items() if count > 1), default=0)
-    high = [
-        (heading.line, heading.level) for heading in document.headings if heading.level <= level
-    ]
+    high = [(head.line, head.level) for head in document.headings if head.level <= level]
     places = [item.start for item in document.items]
     held = list[bool]()
     for (start, own), (end, _) in pairwise([(0, 0), *high, (len(document.lines), 0)]):

@@ -355,7 +355,7 @@ def _steps(
         pieces = split_task(sized, room_tokens, estimate, groups)
         if takes_share:
             pieces = [
-                replace(piece, estimate=replace(piece.estimate, inputs=SHARE)) for piece in pieces
+                replace(part, estimate=replace(part.estimate, inputs=SHARE)) for part in pieces
             ]
         for piece in pieces:
             waiting = replace(piece.task, depends=before, phase=task.phase, parallel=False)

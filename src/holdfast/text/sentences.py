@@ -169,12 +169,8 @@ _LEAD = re.compile(r"^(?:implement (?:the following|this) plan\b|plan:)[\s:.-]*"
 
 def title_of(prompt: str) -> str:
     """Return the first paragraph that says something; what precedes a plan says nothing."""
-    candidates = (
-        _LEAD.sub("", paragraph) for paragraph in _paragraphs(_TAG.sub(" ", prompt[:20_000]))
-    )
-    title = next(
-        (candidate for candidate in candidates if any(map(str.isalnum, candidate))), prompt
-    )
+    candidates = (_LEAD.sub("", part) for part in _paragraphs(_TAG.sub(" ", prompt[:20_000])))
+    title = next((text for text in candidates if any(map(str.isalnum, text))), prompt)
     return clip(" ".join(title.split()), _TITLE_CHARS)
 
 

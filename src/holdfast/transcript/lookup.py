@@ -32,9 +32,7 @@ _ID = re.compile(rb'"(?:id|tool_use_id|call_id)": ?"([^"]{1,80})"')
 def session_id(path: Path) -> str:
     """Return the session id of the last lines; the first may be of the session before."""
     start = max(0, path.stat().st_size - END_BYTES)
-    ids = [
-        entry.line.session_id for entry in reader.read(path, start=start) if entry.line.session_id
-    ]
+    ids = [row.line.session_id for row in reader.read(path, start=start) if row.line.session_id]
     return ids[-1] if ids else ""
 
 

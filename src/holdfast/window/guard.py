@@ -200,9 +200,7 @@ def monitor_due(
 
 
 def _calls_since(state: State, lines: Sequence[SpoolLine]) -> int:
-    return sum(
-        line.ms > state.monitor_ms and line.event.startswith("PostToolUse") for line in lines
-    )
+    return sum(row.ms > state.monitor_ms and row.event.startswith("PostToolUse") for row in lines)
 
 
 def active_ms(lines: Sequence[SpoolLine], since_ms: int) -> int:
