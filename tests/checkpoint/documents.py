@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from holdfast.checkpoint import checkpoint_file
 from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.checkpoint.prune import CheckpointRetention
-from holdfast.text import timestamps
 
 NOON = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 
@@ -29,12 +29,12 @@ def a_document(project: Path | str = "/nowhere", *items: str, **given: Any) -> D
 def an_entry(days_old: float = 0, **given: Any) -> CheckpointEntry:
     """A verified checkpoint of so many days before noon."""
     created = NOON - timedelta(days=days_old)
-    checkpoint_id = given.get("id", timestamps.stamp(created))
+    checkpoint_id = given.get("id", checkpoint_file.stamp(created))
     known: dict[str, Any] = {
         "id": checkpoint_id,
         "path": f"/p/.claude/checkpoints/{checkpoint_id}.md",
         "project": "/p",
-        "created": timestamps.to_iso(created),
+        "created": checkpoint_file.to_iso(created),
         "trigger": "auto",
         "verified": True,
         "iteration": 1,

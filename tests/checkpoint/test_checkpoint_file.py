@@ -23,7 +23,6 @@ from holdfast.checkpoint.checkpoint_file import (
     parse,
     render,
 )
-from holdfast.text import timestamps
 from holdfast.text.fence import acting, escape, unescape
 from tests.checkpoint.documents import a_document
 
@@ -175,7 +174,7 @@ def test_any_yaml_reader_reads_our_front_matter(document: Document) -> None:
 
 @given(st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(microsecond=0)))
 def test_a_written_moment_is_read_back_and_names_its_second(at: datetime) -> None:
-    assert timestamps.from_iso(timestamps.to_iso(at)) == at
-    first, second = [name for name, _ in zip(timestamps.ids(at), range(2), strict=False)]
-    assert timestamps.id_of(f"{first}.md") == first
-    assert timestamps.number(second) == 2
+    assert checkpoint_file.from_iso(checkpoint_file.to_iso(at)) == at
+    first, second = [name for name, _ in zip(checkpoint_file.ids(at), range(2), strict=False)]
+    assert checkpoint_file.id_of(f"{first}.md") == first
+    assert checkpoint_file.number(second) == 2

@@ -14,8 +14,9 @@ or `false`, so that any YAML reader can read it and we need none: the import of 
 import errno
 import json
 import os
+import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +25,6 @@ from msgspec.structs import replace
 
 from holdfast.files.folders import digest
 from holdfast.redact.find import redact, redact_each
-from holdfast.text import timestamps
 from holdfast.text.fence import acting, escape, unescape
 from holdfast.wire.errors import HoldfastError
 
@@ -174,7 +174,7 @@ def _item(text: str) -> str:
 def _front(document: Document) -> dict[str, Value]:
     same = {name: getattr(document, name) for name in SAME}
     # `verified` is already in the draft: a file gets its final name only after it was read back.
-    own = {"version": VERSION, "created": timestamps.to_iso(document.created)}
+    own = {"version": VERSION, "created": to_iso(document.created)}
     return {**own, **same, "verified": document.is_complete}
 
 
@@ -263,7 +263,7 @@ def _document(values: dict[str, object], sections: dict[str, list[str]]) -> Docu
     if values["trigger"] not in TRIGGERS:
         raise DamagedCheckpoint(PART, f"trigger is {values['trigger']!r}")
     try:
-        created = timestamps.from_iso(str(values["created"]))
+        created = from_iso(str(values["created"]))
         same = {name: values[name] for name in SAME}
         given = {**same, "created": created, "sections": sections}
         return msgspec.convert({**given, "is_complete": values["verified"]}, Document)
@@ -323,3 +323,44 @@ def read_front(lines: list[str]) -> dict[str, object]:
     if odd := sorted(values.keys() ^ {*FIELDS, HASH}):
         raise DamagedCheckpoint(PART, f"missing or unknown: {odd[0][:60]!r}")
     return values
+
+
+NAMES_PER_SECOND = 1000
+STAMP_CHARS = len("2026-01-31-235959")
+ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}(?:-([1-9]\d{0,2}))?")
+
+
+def to_iso(moment: datetime) -> str:
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def from_iso(text: str) -> datetime:
+    """Parse exactly what `to_iso` writes; ValueError otherwise. No strptime: it loads `locale`."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None or to_iso(moment) != text:
+        raise ValueError(f"not a time we write: {text!r}")
+    return moment.astimezone(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    return to_iso(moment)[:-1].replace("T", "-").replace(":", "")
+
+
+def ids(moment: datetime) -> Iterator[str]:
+    """The id of this second, then -2, -3 … for later checkpoints of the same second."""
+    first = stamp(moment)
+    yield first
+    for number in range(2, NAMES_PER_SECOND):
+        yield f"{first}-{number}"
+
+
+def id_of(file_name: str) -> str:
+    """The id in a file's name, or nothing: drafts and other files have none."""
+    stem = file_name.removesuffix(".md")
+    return stem if stem != file_name and ID.fullmatch(stem) else ""
+
+
+def number(checkpoint_id: str) -> int:
+    """Its position among the checkpoints of the same second, from 1; 0 for an invalid id."""
+    match = ID.fullmatch(checkpoint_id)
+    return int(match[1] or 1) if match else 0

@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from holdfast.checkpoint import index
+from holdfast.checkpoint import checkpoint_file, index
 from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint, Document
 from holdfast.checkpoint.index import CheckpointEntry, from_file
 from holdfast.checkpoint.verify import VerifyReport, verify
-from holdfast.text import timestamps
 from holdfast.wire.errors import HoldfastError
 
 FRESH = timedelta(hours=24)
@@ -43,7 +42,9 @@ def newest(
         if entry.agent_id or session_id not in (None, entry.session_id):
             continue
         report = (
-            verify(entry.path) if abs(now - timestamps.from_iso(entry.created)) <= within else None
+            verify(entry.path)
+            if abs(now - checkpoint_file.from_iso(entry.created)) <= within
+            else None
         )
         if report is not None and report.ok and report.content_hash == entry.content_hash:
             return report

@@ -21,10 +21,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from holdfast.checkpoint import checkpoint_file
-from holdfast.checkpoint.checkpoint_file import REQUIRED, SAME, DamagedCheckpoint
+from holdfast.checkpoint.checkpoint_file import REQUIRED, SAME, DamagedCheckpoint, id_of, number
 from holdfast.files import atomic, folders, lock
-from holdfast.text import timestamps
-from holdfast.text.timestamps import id_of, number
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
@@ -80,7 +78,7 @@ def from_parsed(path: str, checkpoint: checkpoint_file.ParsedCheckpoint) -> Chec
     return CheckpointEntry(
         id=id_of(path.rpartition("/")[2]),
         path=path,
-        created=timestamps.to_iso(document.created),
+        created=checkpoint_file.to_iso(document.created),
         verified=not [*find_faults(path, checkpoint)],
         content_hash=checkpoint.content_hash,
         **same,
@@ -93,8 +91,8 @@ def find_faults(
     document, name = checkpoint.document, path.rpartition("/")[2]
     if not id_of(name):
         yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
-    elif not name.startswith(timestamps.stamp(document.created)):
-        made = timestamps.to_iso(document.created)
+    elif not name.startswith(checkpoint_file.stamp(document.created)):
+        made = checkpoint_file.to_iso(document.created)
         yield CheckpointFinding("file", f"named {name}, made at {made}")
     for section in REQUIRED:
         if section not in document.sections:
@@ -179,7 +177,7 @@ def load() -> list[CheckpointEntry]:
     try:
         entries = msgspec.convert(rows, list[CheckpointEntry])
         for entry in entries:
-            timestamps.from_iso(entry.created)
+            checkpoint_file.from_iso(entry.created)
     except (msgspec.ValidationError, ValueError) as error:
         raise BrokenIndex(str(error)) from None
     return entries

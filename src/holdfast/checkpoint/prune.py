@@ -10,12 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.checkpoint import index, snapshot
+from holdfast.checkpoint import checkpoint_file, index, snapshot
 from holdfast.checkpoint.index import CheckpointEntry, files_in
 from holdfast.checkpoint.verify import verify
 from holdfast.files import atomic, folders
 from holdfast.files.folders import FolderPlace, UnusableFolder
-from holdfast.text import timestamps
 from holdfast.wire import places
 
 
@@ -62,7 +61,7 @@ def _last_of_sessions(ours: list[CheckpointEntry]) -> list[CheckpointEntry]:
 def _in_time(
     one: CheckpointEntry, now: datetime, retention: CheckpointRetention, daily: str
 ) -> bool:
-    age = now - timestamps.from_iso(one.created)
+    age = now - checkpoint_file.from_iso(one.created)
     if age > timedelta(days=retention.days):
         return False
     return age <= timedelta(days=retention.daily_after_days) or one.path == daily
@@ -86,7 +85,7 @@ def prune(project: str, now: datetime, retention: CheckpointRetention) -> Pruned
 def _sweep(project: str) -> None:
     """Remove snapshots without a file; none if no file is found: a disk may be missing."""
     paths = [path for folder in folders.readable(project) for path in files_in(folder)]
-    present = {timestamps.id_of(path.rpartition("/")[2]) for path in paths}
+    present = {checkpoint_file.id_of(path.rpartition("/")[2]) for path in paths}
     for checkpoint_id in snapshot.names(project) - present if present else ():
         with suppress(OSError):
             Path(snapshot.path_of(project, checkpoint_id)).unlink()
@@ -116,7 +115,7 @@ class Left(msgspec.Struct, frozen=True):
 
     @property
     def checkpoints(self) -> int:
-        return sum(bool(timestamps.id_of(name)) for name in self.may_go)
+        return sum(bool(checkpoint_file.id_of(name)) for name in self.may_go)
 
 
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
@@ -152,7 +151,7 @@ def _why(folder: str, name: str) -> str:
     path = f"{folder}/{name}"
     if (name == ".gitignore" and places.read_small(path) == IGNORE) or atomic.is_draft(name):
         return ""
-    if not timestamps.id_of(name):
+    if not checkpoint_file.id_of(name):
         return f"{name} is not ours"
     report = verify(path)
     if not report.ok or report.entry is None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from holdfast.checkpoint import checkpoint_file
 from holdfast.checkpoint.checkpoint_file import Document
 from holdfast.files import atomic, folders
-from holdfast.text import timestamps
 from holdfast.wire import places
 
 LARGEST_BYTES = 16 << 20
@@ -34,7 +34,7 @@ def complete(document: Document, checkpoint_id: str, path: str) -> dict[str, Any
         "session_id": document.session_id,
         "agent_id": document.agent_id,
         "trigger": document.trigger,
-        "timestamp": timestamps.to_iso(document.created),
+        "timestamp": checkpoint_file.to_iso(document.created),
         "project": document.project,
         "checkpoint_id": checkpoint_id,
         "checkpoint_path": path,

@@ -12,7 +12,7 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import index, snapshot, verify
+from holdfast.checkpoint import checkpoint_file, index, snapshot, verify
 from holdfast.checkpoint.checkpoint_file import (
     LARGEST_BYTES,
     CheckpointNotSaved,
@@ -25,7 +25,6 @@ from holdfast.checkpoint.index import CheckpointEntry, newest_of
 from holdfast.files import atomic, folders, lock
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.files.folders import FolderPlace
-from holdfast.text import timestamps
 from holdfast.wire import places
 
 
@@ -113,7 +112,7 @@ def _put(place: FolderPlace, document: Document, data: bytes) -> str:
             _hide_from_git(folder)
         name = atomic.put_new(folder, data, _free_names(document))
         atomic.flush(folder)
-        return timestamps.id_of(name)
+        return checkpoint_file.id_of(name)
 
 
 def _hide_from_git(folder: int) -> None:
@@ -126,7 +125,7 @@ def _hide_from_git(folder: int) -> None:
 def _free_names(document: Document) -> Iterator[str]:
     """Yield unused names. An id is unique for a project, in its folder and in ours."""
     taken = snapshot.names(document.project)
-    for checkpoint_id in timestamps.ids(document.created):
+    for checkpoint_id in checkpoint_file.ids(document.created):
         if checkpoint_id not in taken:
             yield f"{checkpoint_id}.md"
 

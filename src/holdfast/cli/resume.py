@@ -22,7 +22,7 @@ from holdfast.cli.transcripts import draw_archived
 from holdfast.client.memory_folder import slug
 from holdfast.redact.find import redact
 from holdfast.session import window_brief
-from holdfast.text import fence, timestamps
+from holdfast.text import fence
 from holdfast.text.fence import shown
 from holdfast.transcript import PACKED
 from holdfast.wire.errors import HoldfastError
@@ -146,7 +146,7 @@ def _print_table(entries: list[CheckpointEntry], with_project: bool) -> None:
     foreign = "UNKNOWN " if index.own_hashes() is None else "FOREIGN "
     rows = []
     for entry in entries:
-        made = timestamps.from_iso(entry.created)
+        made = checkpoint_file.from_iso(entry.created)
         marks = "" if entry.verified else "NOT VERIFIED "
         marks += "" if entry.path in own else foreign
         row = (

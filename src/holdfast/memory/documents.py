@@ -111,7 +111,6 @@ def _checkpoint_files(project: str) -> list[str]:
 def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
     from holdfast.checkpoint import checkpoint_file, index
     from holdfast.checkpoint.checkpoint_file import DamagedCheckpoint
-    from holdfast.text import timestamps
 
     known = {one.path for one in index.of_project(project)}
     newest: dict[tuple[str, str, str], Item] = {}
@@ -131,7 +130,7 @@ def _read_checkpoints(project: str, files: list[str], _state: str, _give_up: flo
             session=document.session_id,
             agent=document.agent_id,
             file=path,
-            at=timestamps.to_iso(document.created),
+            at=checkpoint_file.to_iso(document.created),
         )
     ours = [one for one in newest.values() if not one.by][-MOST_CHECKPOINTS:]
     known_ids = {one.id for one in ours}

@@ -115,7 +115,7 @@ def vector_of(text: str, wanted: str) -> Array:
     try:
         found = answers.get(timeout=PATIENCE_SECONDS)
     except queue.Empty:
-        raise NoEmbedder(f"the embedder gave no answer in {PATIENCE_SECONDS:g} seconds") from None
+        raise NoEmbedder(f"no answer within {PATIENCE_SECONDS:g} seconds by the embedder") from None
     if isinstance(found, NoEmbedder):
         raise found
     if isinstance(found, Exception):
