@@ -1,7 +1,7 @@
 """Long tool outputs: stored whole on disk, shown to the model in part.
 
-Each output is one owner-only file whose first line describes it. The model sees a preview, the head
-and the end. Excerpts return the rest.
+Each output is one owner-only file whose first line describes it. The model sees a preview, head
+and end; excerpts return the rest.
 """
 
 import json

@@ -100,8 +100,7 @@ def _save_all(most_bytes: int, give_up: float) -> SaveResult:
 
 
 def save(source: str, room: int) -> int:
-    """Save one transcript. Returns by how many bytes the archive grew, 0 if nothing changed.
-    TooLarge leaves the copy as it was."""
+    """Save one transcript; by how many bytes the archive grew. TooLarge leaves the old copy."""
     status = Path(source).stat()
     place = transcripts.place_of(source)
     if places.size_of(place) and places.modified_ms(place) == places.modified_ms(source):
@@ -161,8 +160,7 @@ def _read(source: str, cleaner: Cleaner, room: int) -> tuple[CopyHeader, bytes]:
 
 
 def _batches(source: str) -> Iterator[tuple[list[bytes], int]]:
-    """Whole lines, some at a time, and where those end: one still being written waits. Of one too
-    long to be held only that it was."""
+    """Whole lines, some at a time, and where those end: one still being written waits."""
     batch: list[bytes] = []
     size = end = begins = 0
     with TranscriptSource(source) as opened:
@@ -216,8 +214,7 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
 
 
 def _read_floor(most_bytes: int) -> float:
-    """Sessions that last changed then or before were removed to make room, and are not archived
-    again until the limit is raised."""
+    """Sessions that last changed then or before made room: archived again with a higher limit."""
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         noted = json.loads(places.read_small(f"{transcripts.folder()}/{STAMP}"))
         if noted["version"] == VERSION and most_bytes <= int(noted["most_bytes"]):

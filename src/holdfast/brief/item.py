@@ -36,8 +36,7 @@ OUTPUT_TOKENS = int(MOST_BRIEF_UNITS / CHARS_PER_TOKEN)  # that these hooks may 
 
 def hook_tokens(project: str, limit_tokens: int) -> int:
     """Return how long the brief of a hook may be: what the user set, else a share of the compaction
-    limit. Loading settings takes as long as 1.6 interpreter starts, and a compaction waits for us:
-    if nothing is set, they are not loaded."""
+    limit. A compaction waits for us, so settings are loaded only if one is set."""
     named = "HOLDFAST_BRIEF_TOKENS" in os.environ
     if named or b"brief_tokens" in places.read_small(f"{places.home()}/settings.toml"):
         from holdfast.settings import load

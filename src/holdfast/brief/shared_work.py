@@ -157,8 +157,7 @@ def _place_of(subtask: Row, reader: str, *, has_to_wait: bool) -> tuple[str, flo
 
 
 def _messages(posted: Sequence[Row], reader: str) -> Iterator[BriefItem]:
-    """Yield the last messages between agents: a compaction removes what was read. Those to the
-    reader are worth more than those to others."""
+    """Yield the last messages between agents; those to the reader are worth more."""
     words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
     for age, one in enumerate(reversed(words)):
         who, whom = (

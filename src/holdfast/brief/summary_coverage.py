@@ -61,8 +61,7 @@ class MeasuredItem(NamedTuple):
 
 
 def measure(summary: str, record: Record, nearness: Nearness | None = None) -> list[MeasuredItem]:
-    """Measure every item, least found first. What the user took back is left out, and so are
-    questions, which the client restores."""
+    """Measure every item, least found first, without what the user took back, and questions."""
     known = SummaryWords(summary)
     parts = [_parts(known, item) for item in _items(record)]
     if nearness is not None:

@@ -37,8 +37,7 @@ def write_instructions(
     shown: bool = False,
 ) -> str:
     """Return what the summary must contain word for word, most important first; then what is
-    archived. If it is `shown` to the user, only the most important lines: the brief restores the
-    rest. Empty for an empty record."""
+    archived. If it is `shown` to the user, only the most important lines."""
     most = (SHOWN_UNITS if shown else MOST_UNITS) * 9 // 10  # redaction may lengthen a line
     room = most - _cost([HEADING, CLOSING])
     known = [quote for quote in quotes(record) if _still_holds(quote)]
@@ -93,8 +92,7 @@ def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
 
 
 def _last_message(one: Quote, most: int) -> str:
-    """Return words of the user in quotation marks. An act of the user, such as approving a plan,
-    has words of the model in it, and gets none."""
+    """Return words of the user in quotation marks; an act, such as approving a plan, gets none."""
     return f"({flat(one.text, most)})" if one.is_act else quoted(flat(one.text, most))
 
 

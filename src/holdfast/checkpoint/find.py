@@ -1,5 +1,4 @@
-"""Find a checkpoint: the newest of a project, or the one that a word names; those before it in its
-window; and what changed between two."""
+"""Find a checkpoint: the newest, or the one that a word names; those before it; what changed."""
 
 import os
 from collections import Counter

@@ -58,8 +58,7 @@ def verify_entry(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> 
 
 
 def verify_projects(also: Iterable[str] = ()) -> list[VerifyReport]:
-    """Check every file of every known or given project (without an index, only the caller can name
-    one), and every entry whose file is gone."""
+    """Check every file of every known or given project, and every entry whose file is gone."""
     entries = index.load_or_empty()
     known = [entry.path for entry in entries]
     paths = [*index.known_files(also, known), *known]

@@ -2,8 +2,7 @@
 
 `window - min(max output, 20,000) - 13,000`, moved by the user's settings, by the version of Claude
 Code (up to 2.1.24 it left 32,000 free), and by compactions seen on this machine. The table of
-models is as seen with 2.1.325; an unknown model gets a window of a million tokens, as Claude Code
-itself assumes.
+models is as seen with 2.1.325; an unknown model gets a window of a million tokens.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,6 @@
 """The embedders that turn texts into vectors. The configured one is opened once per process.
 
-An embedder is optional. A query waits a few seconds for its vector; after that it is answered by
-keyword search alone, with a note.
+A query waits a few seconds for its vector; then it is answered by keyword search, with a note.
 """
 
 from __future__ import annotations
@@ -124,8 +123,7 @@ def vector_of(text: str, wanted: str) -> Array:
 
 
 def nearness() -> Nearness | None:
-    """Return how to compare texts with passages by meaning; None where nothing is installed. A
-    server is not asked: hooks use this too."""
+    """Return how to compare texts by meaning; None where nothing is installed, or a server is."""
     try:
         if read_settings()[0].startswith("http"):
             return None

@@ -100,8 +100,7 @@ def clean(text: str) -> str:
 
 
 def pieces_of(item: Item) -> list[str]:
-    """Return the pieces of an entry that get a vector each; the text of a turn begins with what
-    was asked, other entries need their title."""
+    """Return the pieces of an entry that get a vector each, with the title if it is no turn."""
     is_turn = item.kind == TURN
     whole = item.text.replace(SAYING, "") if is_turn else f"{item.title}\n{item.text}"
     return pieces(whole) or [item.title]

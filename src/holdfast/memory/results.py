@@ -142,8 +142,7 @@ def _distinct(passages: list[str]) -> tuple[str, ...]:
 
 
 class SearchAnswer(NamedTuple):
-    """The answer to a search. `notes` say, for example, that vectors were not used, that an index
-    was rebuilt or that the query was cut."""
+    """The answer to a search; `notes` say, for example, that vectors were not used."""
 
     found: list[FoundItem]
     notes: list[str]

@@ -162,8 +162,7 @@ def _first_line(body: str) -> str:
 
 
 class TopicIndex:
-    """The lines of an index, in any encoding and with any line ends. Taking out a line that was put
-    in gives the file as it was."""
+    """The lines of an index, with any encoding and line ends, which stay as they are."""
 
     def __init__(self, data: bytes) -> None:
         self.lines = data.decode("utf-8", "surrogateescape").split("\n")
@@ -334,8 +333,7 @@ def _line(text: str) -> str:
 
 
 def _file_for(folder: Path, known: Sequence[MemoryTopic], name: str) -> str:
-    """Return the file of our topic of this name, or a free file name. Some disks take `Memory.md`
-    and `memory.md` for the same file."""
+    """Return the file of our topic of this name, or a free name, on any disk in any case."""
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:

@@ -1,8 +1,7 @@
 """The words of a text as both engines index them, and a query in such words.
 
 Words are runs of letters and digits. `getUserName` also counts as three words. A run of Chinese,
-Japanese, Korean or Thai has no blanks, so its pairs of characters count as well. Both are indexed
-with the text and searched in the same way.
+Japanese, Korean or Thai has no blanks, so its pairs of characters count as well. Both are indexed.
 """
 
 import re
@@ -66,8 +65,7 @@ def plain(text: str) -> list[str]:
 
 
 def name_parts(text: str) -> list[str]:
-    """Return what is indexed with a text: the parts of names such as `getUserName`, and the
-    character pairs of runs without blanks."""
+    """Return the parts of names such as `getUserName`, and the pairs of runs without blanks."""
     found: list[str] = []
     for word in re.findall(_WORD, text):
         parts = re.split(_HUMP, word) if _has_humps(word) else []

@@ -123,8 +123,7 @@ class FilePattern:
 
 
 def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:
-    """The plan with the files of each pattern; BadPlan if there are too many. A task of which parts
-    have started keeps the files it had then."""
+    """The plan with the files of each pattern; a task that has started keeps those it had then."""
     project = ProjectFiles(root)
     return replace(plan, tasks=tuple(_expand(task, project, begun or {}) for task in plan.tasks))
 

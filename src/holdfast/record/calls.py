@@ -234,8 +234,7 @@ def _succeeded(record: Record, call: Call, entry: Result, block: ToolResult, pla
 
 
 def _undo(record: Record, call: Call, block: ToolResult) -> None:
-    """Take back what was recorded for a call that failed. A saved and reloaded record holds another
-    object for it, so it is found by its place."""
+    """Take back what was recorded for a call that failed; it is found by its place."""
     for other in record.recent:
         other.failed |= other.place == call.place and other.what == call.what
     if edits(call.tool):

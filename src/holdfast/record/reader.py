@@ -132,8 +132,7 @@ class RecordReader:
             agents.note_edits(record, os.fspath(path))
 
     def _stop(self, entry: entries.Entry) -> None:
-        """Stop before an entry, because the client would end this hook. What was read is whole,
-        and the next hook reads on from here."""
+        """Stop before an entry, because the client would end this hook; the next reads on."""
         self.is_stopped = True
         self.record.offset, self.record.far = entry.offset, False
         self.record.lines -= 1  # its line is counted, and will be again

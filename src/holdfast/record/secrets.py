@@ -117,8 +117,7 @@ class ToldSecrets:
         return msgspec.json.encode(with_texts(plain, others)) if others else data
 
     def _within_limit(self, heard: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-        """Yield the texts. Long ones share a number of characters: each may use half of what is
-        left, and its ends in any case."""
+        """Yield the texts; of long ones half of the characters that are left, and the ends."""
         for offset, text in heard:
             if len(text) <= ENDS_CHARS:
                 yield offset, text

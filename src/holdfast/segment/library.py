@@ -197,8 +197,7 @@ def parse_words(data: bytes) -> list[NewWords]:
 def save(
     segment_id: str, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> Compressed:
-    """Save a model's text in place of Holdfast's, which stays stored; it is redacted, and limited
-    in length. Empty lists change nothing."""
+    """Save a model's text in place of Holdfast's, which stays stored, redacted and limited."""
     with hold_segments():
         path = location(segment_id)
         one = _load(path) if path else None

@@ -186,8 +186,7 @@ def plain_name(text: str) -> str:
 
 
 def agent_name(name: str) -> str:
-    """The name of who sent a message, as a name: agents choose theirs, and one that is called "the
-    user" must not read as the user."""
+    """The name of a sender, as a name: agents choose theirs, and one may be "the user"."""
     return 'agent "{}"'.format(flat(name, MOST_NAME).replace('"', "'"))
 
 

@@ -1,5 +1,4 @@
-"""The lines of the log, every alert as an event for later review, and the decisions taken under
-pressure.
+"""The lines of the log, alerts as events for later review, and decisions under pressure.
 
 Events are append-only JSON lines, `CONTEXT_PRESSURE`. At 4 MB, about 8,000 events, the file is
 moved aside; one older file is kept.

@@ -63,8 +63,7 @@ def fill(state: State, path: Path, session_id: str, agent_id: str) -> None:
 
 
 def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[str, Any]]:
-    """Health by folder. Windows without a transcript here, and those there was no time for, are
-    left out: their recorded state stands."""
+    """Health by folder, without those that have no transcript here or took too long."""
     until_s = time.monotonic() + MOST_SECONDS
     found: dict[str, dict[str, Any]] = {}
     for folder, state in windows:

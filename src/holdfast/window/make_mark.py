@@ -22,8 +22,7 @@ OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
 def mark_for(
     state: State, verdict: Verdict, lines: Sequence[SpoolLine], spool_bytes: int, settings: Settings
 ) -> mark.Mark:
-    """The mark that wakes at the next threshold, fast step, fall, monitored call, look for cold
-    segments, or after half an hour."""
+    """The mark for the next threshold, step, fall, look of monitor or segments, or half hour."""
     from holdfast.window import guard
 
     edge = state.edge_tokens
@@ -87,8 +86,7 @@ def owed_to(state: State) -> int:
 
 
 def stop_guard(settings: Settings) -> int:
-    """Whether the guard is on, and whether the session's own variable says so: a command outside
-    the session does not see that variable."""
+    """Whether the guard is on, and by the session's own variable, which only its hooks see."""
     on = settings.word("stop_guard") == "on"
     if settings.origins["stop_guard"].startswith("$"):
         return ON_BY_VARIABLE if on else OFF_BY_VARIABLE

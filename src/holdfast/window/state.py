@@ -200,8 +200,7 @@ def _take_lock(folder: str) -> int:
 
 
 def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
-    """Every window with a state, newest first. Windows without a hook since `since_ms` are not
-    read: a machine has hundreds of old ones."""
+    """Every window with a state and a hook since `since_ms`, newest first."""
     from pathlib import Path
 
     found = Path(places.windows()).glob("*/*/state.json")

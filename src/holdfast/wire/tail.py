@@ -82,8 +82,7 @@ class Tail:
         return self.summary_chars / density
 
     def is_counted_by_client(self) -> bool:
-        """Whether the client counted the tokens. What a microcompaction saved is its own estimate:
-        5 to 18 % off in real sessions."""
+        """Whether the client counted the tokens; what a microcompaction saved is its estimate."""
         if self.saved_tokens:
             return False
         if self.basis == "boundary":
@@ -122,8 +121,7 @@ def is_copilot(path: str) -> bool:
 
 
 def translator_for(path: str) -> Translator | None:
-    """What translates the lines of another agent into Claude Code's; None for Claude Code's own.
-    Only another agent's hook loads its module."""
+    """What translates the lines of another agent into Claude Code's; None for its own."""
     if is_codex(path):
         from holdfast.wire.codex import CodexTranslator
 

@@ -1,5 +1,4 @@
-"""`checkpoint` saves one now; `resume` returns the project's checkpoints, one of them, or the brief
-that a compaction would restore now."""
+"""`checkpoint` saves one now; `resume` returns the project's checkpoints, one, or the brief."""
 
 import time
 
