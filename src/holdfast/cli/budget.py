@@ -21,7 +21,7 @@ from holdfast.session import window_budget
 from holdfast.session.window_budget import BudgetStatus
 from holdfast.text.fence import shown
 from holdfast.text.numbers import short
-from holdfast.window.alert_texts import estimate_mark
+from holdfast.window.guard import estimate_mark
 from holdfast.window.velocity import in_words
 
 SHOWN_ITEMS, SHOWN_CHARS = 8, 90

@@ -28,7 +28,8 @@ from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.watcher import loop
 from holdfast.watcher.loop import describe_holder
-from holdfast.window import alert_texts, health, history, make_mark, measurement, observed_limits
+from holdfast.window import health, history, make_mark, measurement, observed_limits
+from holdfast.window.guard import estimate_mark
 from holdfast.window.health import read_compactions
 from holdfast.window.live_windows import is_live
 from holdfast.window.state import State
@@ -161,7 +162,7 @@ def show(report: dict[str, Any]) -> None:
     """Print one screen for a person. It does without rich, whose import takes as long as two starts
     of an empty Python."""
     zone, alert = str(report["zone"]), report["alert"]
-    share = f"{alert_texts.estimate_mark(report['estimated'])}{report['used_ratio']:.1%}"
+    share = f"{estimate_mark(report['estimated'])}{report['used_ratio']:.1%}"
     level = paint(f"{share} {zone}", "bold", zone)
     if alert:
         level += ", " + paint(alert, "bold", terminal.ALERT_PAINT[alert])
@@ -171,7 +172,7 @@ def show(report: dict[str, Any]) -> None:
 
 
 def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
-    about = alert_texts.estimate_mark(report["estimated"])
+    about = estimate_mark(report["estimated"])
     used = f"{about}{report['used_tokens']:,} of {report['edge_tokens']:,} tokens"
     edge = f"{report['edge_tokens']:,} in a window of {report['window_tokens']:,}"
     agent = f", agent {report['agent_id']}" if report["agent_id"] else ""
@@ -329,7 +330,7 @@ def _live_table() -> RenderableType:
         ratio = {"folder": 1, "asked first": 2}.get(heading)
         table.add_column(heading, no_wrap=True, ratio=ratio)
     for row in rows:
-        about = alert_texts.estimate_mark(row["estimated"])
+        about = estimate_mark(row["estimated"])
         table.add_row(
             inert("" if row["agent_id"] else row["session_id"][:8]),
             Text.from_ansi(terminal.bar(row["used_ratio"], row["zone"], BAR)),

@@ -16,7 +16,7 @@ from holdfast.hook.observation import Moment
 from holdfast.session import printed_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, audit, guard, make_mark, measurement, observed_limits
-from holdfast.window.guard import Crossing
+from holdfast.window.guard import Crossing, estimate_mark
 from holdfast.window.measurement import View
 from holdfast.window.state import State, WindowBusy, lock_state
 from holdfast.wire import log, mark, places, scan, spool
@@ -272,7 +272,7 @@ def _describe_save(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
 
 def _line(crossing: Crossing, seen: View, saved: str) -> str:
     reading = seen.reading
-    share = f"{alert_texts.estimate_mark(reading.estimated)}{seen.verdict.used_ratio:.1%}"
+    share = f"{estimate_mark(reading.estimated)}{seen.verdict.used_ratio:.1%}"
     tokens = alert_texts.format_tokens(reading.used_tokens, reading.estimated)
     parts = [f"{share} used ({tokens} tokens)"]
     if crossing.zone is not None:

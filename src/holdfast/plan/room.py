@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from holdfast.client import compaction_limit
 from holdfast.settings.load import Settings
 from holdfast.window import measurement
-from holdfast.window.alert_texts import estimate_mark
+from holdfast.window.guard import estimate_mark
 from holdfast.window.history import OVERHEAD_UNKNOWN
 from holdfast.window.live_windows import is_over
 from holdfast.window.state import State

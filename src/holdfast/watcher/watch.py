@@ -24,8 +24,7 @@ from holdfast.settings.load import Settings
 from holdfast.transcript import lookup
 from holdfast.watcher.board import BoardWriter, StoreFinder
 from holdfast.window import health, measurement
-from holdfast.window.alert_texts import estimate_mark
-from holdfast.window.guard import IDLE_MS
+from holdfast.window.guard import IDLE_MS, estimate_mark
 from holdfast.window.live_windows import LIVE_MS, fill, for_transcript
 from holdfast.window.state import State, WindowBusy, all_windows, lock_state
 from holdfast.wire import log, mark, places, tail

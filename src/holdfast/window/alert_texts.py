@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from holdfast.client.compaction_limit import CompactionLimit
-from holdfast.window.guard import Alert, Crossing, Reading, Verdict, Zone
+from holdfast.window.guard import Alert, Crossing, Reading, Verdict, Zone, estimate_mark
 from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -49,11 +49,6 @@ UNSAVED_CRITICAL = "Finish the edit in hand before the next task. Do not stop to
 UNSAVED_REFUSED = "Finish the edit in hand and ask the user to /compact; go on after it."
 UNSAVED_TO_USER = "No checkpoint could be saved: run holdfast doctor in a terminal to see why."
 END = {"early": "compaction", "window": "compaction", "refusal": "its end"}
-
-
-def estimate_mark(estimated: bool) -> str:
-    """Return "about " for a reading that is an estimate; it is put before its shares and counts."""
-    return "about " if estimated else ""
 
 
 def format_tokens(used_tokens: int, estimated: bool) -> str:

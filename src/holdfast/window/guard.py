@@ -31,6 +31,11 @@ class Reading(NamedTuple):
     estimated: bool = False
 
 
+def estimate_mark(estimated: bool) -> str:
+    """Return "about " for a reading that is an estimate; it is put before its shares and counts."""
+    return "about " if estimated else ""
+
+
 class Zone(IntEnum):
     GREEN = 0
     YELLOW = 1

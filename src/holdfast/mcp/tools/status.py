@@ -7,7 +7,8 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
 from holdfast.settings import load as settings_load
-from holdfast.window import alert_texts, health, live_windows, measurement
+from holdfast.window import health, live_windows, measurement
+from holdfast.window.guard import estimate_mark
 from holdfast.window.health import read_compactions
 
 MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
@@ -30,7 +31,7 @@ def answer_status(asked: StatusArguments) -> ToolAnswer:
         fields["cleared_results"] = gone[-MAX_CLEARED:]
     if asked.task_tokens:
         fields["task"] = health.describe_fit(found, asked.task_tokens)
-    share = f"{alert_texts.estimate_mark(found['estimated'])}{found['used_ratio']:.0%}"
+    share = f"{estimate_mark(found['estimated'])}{found['used_ratio']:.0%}"
     return ToolAnswer(
         words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,
