@@ -154,8 +154,7 @@ class Choice:
     def take_each(
         self, items: Iterable[BriefItem], within: Allotment | None = None
     ) -> list[BriefItem]:
-        """Take what fits, in this order, and return the rest. Most items of a long list are longer
-        than the room that is left; they are skipped without a call."""
+        """Take what fits, in this order, and return the rest: no call for what is too long."""
         return [item for item in items if len(item.text) > self.room or not self.take(item, within)]
 
     def take(self, item: BriefItem, within: Allotment | None = None) -> bool:

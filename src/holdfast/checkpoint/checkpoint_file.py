@@ -326,7 +326,6 @@ def read_front(lines: list[str]) -> dict[str, object]:
 
 
 NAMES_PER_SECOND = 1000
-STAMP_CHARS = len("2026-01-31-235959")
 ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}(?:-([1-9]\d{0,2}))?")
 
 

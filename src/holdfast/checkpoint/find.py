@@ -87,8 +87,7 @@ def newest_of_session(session_id: str) -> CheckpointEntry | None:
 def newest_with_parent(
     project: str, session_id: str = ""
 ) -> tuple[CheckpointEntry, CheckpointEntry]:
-    """Return the newest checkpoint of this session, or of the project's newest session, and the
-    newest one left before it in the same window."""
+    """Return the newest checkpoint of this or the newest session, and that before it there."""
     here = sort_entries(index.of_project(project))
     found = [one for one in here if session_id and one.session_id == session_id] or here
     newest = _first([one for one in found if not one.agent_id] or found, project)

@@ -365,8 +365,7 @@ def _matches_pattern(pattern: str, parts: Sequence[str]) -> bool:
 
 
 def match_parts(wanted: Sequence[str], parts: Sequence[str], *, inside: bool = False) -> bool:
-    """Whether the parts of a path match those of a pattern, or with `inside` a folder above it. All
-    positions are followed at once, so that no pattern is slow."""
+    """Whether a path matches a pattern, or with `inside` a folder above it, in linear time."""
     from fnmatch import fnmatchcase  # only where there is such a rule
 
     at = _skip_stars({0}, wanted)

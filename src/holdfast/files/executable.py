@@ -1,5 +1,4 @@
-"""Command lines: what runs `holdfast`, in any shell and as the user can type it; and what adds one
-of its extras to the installation that is running."""
+"""Command lines: what runs `holdfast`, as the user can type it, and what adds one of its extras."""
 
 import json
 import shlex

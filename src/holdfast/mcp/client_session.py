@@ -54,8 +54,7 @@ def window() -> tuple[str, State]:
 
 
 def run_in_time(ask: Callable[[], T]) -> T:
-    """Run a query with a time limit. It runs on a thread of its own, so that a database that hangs
-    does not block the few threads that answer for all tools."""
+    """Run a query with a time limit, on a thread of its own, as a database may hang."""
     result: Future[T] = Future()
 
     def run() -> None:

@@ -92,8 +92,7 @@ def recall(
 def _pass_over(
     error: UnusableIndex, project: str, everywhere: bool, left_out: set[str], notes: list[str]
 ) -> None:
-    """Set the project's own damaged index aside, once, to be made again. In a search of all
-    projects leave out any other that cannot be used."""
+    """Set the project's own damaged index aside, once, to be made again; leave out others."""
     is_own = error.path == locations.index_file(project)
     is_again = any(note.startswith(MADE_AGAIN) for note in notes)
     if is_own and isinstance(error, DamagedIndex) and not is_again:

@@ -140,8 +140,7 @@ def _end_if_ended(record: Record, name: str, place: Place) -> None:
 
 
 def note_edits(record: Record, transcript: str) -> None:
-    """Count files that subagents edited as changed. Their calls are in files of their own beside
-    the transcript; each pass reads only the new part of those."""
+    """Count files that subagents edited as changed, from what is new in their transcripts."""
     if not record.agents:
         return
     from holdfast.transcript.lookup import subagent_files  # most sessions have no subagents

@@ -82,8 +82,7 @@ class RecordReader:
         until: int | None = None,
         is_late: Callable[[], bool] | None = None,
     ) -> Record:
-        """Read, and remove secrets from every text that the record did not have before. `is_late`:
-        asked before each entry; reading stops there if it says so."""
+        """Read, and remove secrets from every new text; `is_late` is asked before each entry."""
         searched = secrets.texts_of(self.record) if self.record.offset else frozenset()
         self._take_all(path, until, is_late)
         self._forget_secrets(path)

@@ -53,9 +53,6 @@ class SecretFinding:
         self.start = start
         self.end = end
 
-    def __repr__(self) -> str:
-        return f"SecretFinding({self.kind!r}, {self.start}, {self.end})"
-
     @property
     def placeholder(self) -> str:
         return f"{REDACTED}: {self.kind}]"
