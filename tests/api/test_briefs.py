@@ -1,7 +1,5 @@
 """What the briefs of rows say, and that they say what they leave out."""
 
-from __future__ import annotations
-
 import re
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Four roles read one session, each what it works with; and what a brief of rows keeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`holdfast serve` as a process: how it starts, what it refuses, how it ends."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Snapshots in every shape that clients and our own hooks build come back as a brief."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

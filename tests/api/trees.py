@@ -1,7 +1,5 @@
 """Some work, posted as a client would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.testclient import TestClient

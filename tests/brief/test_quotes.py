@@ -1,7 +1,5 @@
 """All that the user typed stands in the brief, in order, under one shared limit of characters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A checkpoint that came with a repository is never taken for one of this machine's own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Saving a checkpoint: Markdown and snapshot, once per state, with its parent."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

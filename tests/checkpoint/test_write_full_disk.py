@@ -1,7 +1,5 @@
 """Full, faulty and simple disks: a checkpoint is proven or not saved, and nothing is left over."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where a checkpoint goes when the project is odd, hostile, or cannot be written."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

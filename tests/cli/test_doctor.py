@@ -1,7 +1,5 @@
 """The doctor fires what is installed, and tells truth from show."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import chdir

@@ -1,7 +1,5 @@
 """`holdfast plan` through its public door."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

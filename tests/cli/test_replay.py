@@ -1,7 +1,5 @@
 """`holdfast replay`: which session it means, and what it says of each compaction."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

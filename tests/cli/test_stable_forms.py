@@ -1,7 +1,5 @@
 """The forms of the command line that others build on: each works, word for word."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """From the board into an agent's window and back, on both engines."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Claims: of many that want a piece of work, exactly one has it, until it expires."""
 
-from __future__ import annotations
-
 import pytest
 
 from holdfast.hub.board import agreements

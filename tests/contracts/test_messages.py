@@ -1,7 +1,5 @@
 """Messages and their delivery: to whom, in which order, and never twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

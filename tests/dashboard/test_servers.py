@@ -1,7 +1,5 @@
 """Servers that are empty, crowded, or gone."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 from pathlib import Path

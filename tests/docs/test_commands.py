@@ -1,7 +1,5 @@
 """Every command in README and docs exists with its options; every screen is what it prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every setting and command is documented, and every place that states the version agrees."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

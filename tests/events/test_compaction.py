@@ -1,7 +1,5 @@
 """Before and after a compaction, through the real hook processes: saved, steered, given back."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

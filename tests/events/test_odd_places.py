@@ -1,7 +1,5 @@
 """Where people keep their work: odd names, another filesystem, a project that is read-only."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import unicodedata

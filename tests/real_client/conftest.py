@@ -1,7 +1,5 @@
 """The real Claude Code is the judge of these tests; without it they are skipped, loudly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,8 +1,6 @@
 """A message posted while the real client works reaches the model's next requests exactly once; and
 the watcher saves the real session while it lives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A short endurance session in the real client: the harness works, and its scoring can fail."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

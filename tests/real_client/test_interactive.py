@@ -1,7 +1,5 @@
 """The cycle in a terminal: a prompt is typed, the window fills, and the brief is given back."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`/compact` asked for by the user, headless: kept, and given back when the session is resumed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

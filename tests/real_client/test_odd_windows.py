@@ -1,7 +1,5 @@
 """Moments at which the client does not do the usual thing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A plan of three batches with the real client: killed in the second, run again, each done once."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

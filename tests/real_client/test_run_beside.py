@@ -1,8 +1,6 @@
 """A run with the real client in which things happen: two sessions at once, one of them compacts in
 the middle of its task, and the session after them fails once."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

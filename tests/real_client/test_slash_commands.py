@@ -4,8 +4,6 @@ No shell command is allowed but what the commands themselves allow, and the scri
 it is told: it runs what the expanded prompt quotes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

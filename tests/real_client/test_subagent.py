@@ -1,7 +1,5 @@
 """A subagent has a window of its own, and what is said about it must not reach its parent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

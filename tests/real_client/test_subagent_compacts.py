@@ -5,8 +5,6 @@ says into the agent's next request. Its summary request carries the agent's id t
 `compact_boundary` comes in the event stream, so compactions are counted by summaries here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """One session, ten compactions, summaries that keep nothing: what the user said still stands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

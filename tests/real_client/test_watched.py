@@ -1,8 +1,6 @@
 """One session with our server, asked for a plan and for its health; and, while its subagent works,
 saved by the watcher inside that very server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
