@@ -99,16 +99,6 @@ def test_the_table_shows_the_inputs_beside_each_number(project: Path) -> None:
     assert "not there yet, so taken as files to create: cart.py, price.py" in found.stderr
 
 
-@pytest.mark.requirement("P3", "U3")
-def test_a_document_that_is_no_plan_is_refused_with_the_way_on(project: Path) -> None:
-    (project / "lessons.md").write_text("# Lessons\n\n1. Ask early\n2. Test first\n")
-    refused = _invoke("lessons.md")
-    assert isinstance(refused.exception, BadPlan)
-    assert refused.exception.exit_code == 2
-    assert "lessons.md: no task in it" in str(refused.exception)
-    assert refused.exception.hint.endswith("/holdfast:plan lessons.md")
-
-
 @pytest.mark.requirement("U3")
 @pytest.mark.usefixtures("project")
 def test_it_ends_with_the_next_step_where_a_person_reads() -> None:
