@@ -297,7 +297,8 @@ EVIL = [
 
 @pytest.mark.requirement("U2", "X7")
 @pytest.mark.parametrize(
-    ("name", "line"), zip(("settings.json", "settings.local.json") * 2, EVIL, strict=False)
+    ("name", "line"),
+    [("settings.json", EVIL[0]), ("settings.local.json", EVIL[1]), ("settings.json", EVIL[2])],
 )
 def test_the_doctor_runs_no_line_that_came_with_a_repository(
     tmp_path: Path, name: str, line: str
