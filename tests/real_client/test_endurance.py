@@ -20,7 +20,7 @@ class Played(NamedTuple):
     alone: Result
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def played(binary: Path) -> Played:
     """One seed; whatever was not said as written, or said too early, raises."""
     sides = [WITH_HOLDFAST, CLIENT_ALONE]

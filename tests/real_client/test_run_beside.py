@@ -86,7 +86,7 @@ def _task(request: ReceivedRequest) -> str:
     return next(task for task in (TIDE, CRANE, LOG) if f": {task}  [" in text_of(request))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ran(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Ran, Model]:
     stage = a_stage(tmp_path_factory.mktemp("beside"))
     (stage.project / "plan.md").write_text(PLAN)

@@ -98,7 +98,7 @@ class Ran(NamedTuple):
     compressed: Trial
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ran(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Both in one sitting, then each headless; every session has one segment of its own."""
     stage = a_stage(tmp_path_factory.mktemp("slash"))
