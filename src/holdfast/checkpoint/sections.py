@@ -69,19 +69,21 @@ def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
     was done to it. Without room, commits stand without their files, and what is left out by
     folder."""
-    changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.before_paths))
-    whole = [one.whole for one in changes]
+    changes = sorted(
+        _find_changes(record), key=lambda change: (-change.op, not change.before_paths)
+    )
+    whole = [change.whole for change in changes]
     if size(whole) <= room:
         return whole
     shown: list[str] = []
     left: list[str] = []
-    for one in changes:
-        forms = [] if left else [one.whole]
-        forms += [one.text] * bool(one.before_paths)
+    for change in changes:
+        forms = [] if left else [change.whole]
+        forms += [change.text] * bool(change.before_paths)
         fitting = (form for form in forms if size([*shown, form]) <= room * EDITED_SHARE)
         form = next(fitting, "")
         shown += [form] * bool(form)
-        left += [] if form == one.whole else one.paths
+        left += [] if form == change.whole else change.paths
     return shown + _by_folder(left, room - size(shown))
 
 
@@ -89,11 +91,15 @@ def _find_changes(record: Record) -> Iterator[Change]:
     """Yield each commit: with the files that git named, or, if it was not asked, with those that
     were last edited before it. Then each file that was edited since."""
     logged = record.git_log.commits if record.git_log else []
-    places = {_key(one.id, one.subject): one.place for one in record.commits}
+    places = {_key(commit.id, commit.subject): commit.place for commit in record.commits}
     held: dict[str, list[str]] = {commit: [] for commit in places}
     for path, used in reversed(edited(record)):
         at, op = used.edited.at[:SECOND_CHARS], used.edited.op
-        by_log = (_key(one.id, one.subject) for one in logged if path in one.files and at <= one.at)
+        by_log = (
+            _key(commit.id, commit.subject)
+            for commit in logged
+            if path in commit.files and at <= commit.at
+        )
         later = (
             commit
             for commit, place in places.items()
@@ -146,8 +152,12 @@ def _find_words(record: Record, path: str, used: FileUse) -> str:
     turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
     said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
-    named = (one for one in said if name in one and len(one) > 2 * len(name) and one[-1] != ":")
-    return flat(next(named, used.said), REASON_CHARS)
+    reasons = (
+        sentence
+        for sentence in said
+        if name in sentence and len(sentence) > 2 * len(name) and sentence[-1] != ":"
+    )
+    return flat(next(reasons, used.said), REASON_CHARS)
 
 
 def issues(record: Record) -> Iterator[str]:
@@ -171,11 +181,11 @@ def issues(record: Record) -> Iterator[str]:
 
 def last_runs(record: Record) -> Iterator[str]:
     """Yield the newest run of each check: as typed, when, edits since, the end of its output."""
-    for line, one, _ in commands.newest_checks(record)[:MOST_RUNS]:
-        edits = commands.describe_edits(record, one) or "no edit since"
-        end = commands.end_of_output(one, SUBJECT_CHARS)
-        how = "" if one.ok else "failed, "
-        when = f"{how}{describe_place(record, one.place)}, {edits}"
+    for line, command, _ in commands.newest_checks(record)[:MOST_RUNS]:
+        edits = commands.describe_edits(record, command) or "no edit since"
+        end = commands.end_of_output(command, SUBJECT_CHARS)
+        how = "" if command.ok else "failed, "
+        when = f"{how}{describe_place(record, command.place)}, {edits}"
         yield f"{code(line, COMMAND_CHARS)} ({when})" + f": {quoted(end)}" * bool(end)
 
 
@@ -202,13 +212,13 @@ MORE = "see `holdfast search`, or the tool `recall`"
 
 def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) -> dict[str, int]:
     """Divide the room. No part gets more than it needs; what is left goes to the others."""
-    given: dict[str, int] = {}
-    while waiting := [name for name in needs if name not in given]:
-        left, of = room - sum(given.values()), sum(shares[name] for name in waiting)
+    amounts: dict[str, int] = {}
+    while waiting := [name for name in needs if name not in amounts]:
+        left, of = room - sum(amounts.values()), sum(shares[name] for name in waiting)
         rooms = {name: int(left * shares[name] / of) for name in waiting}
         content = {name: needs[name] for name in waiting if needs[name] <= rooms[name]}
-        given |= content or rooms
-    return given
+        amounts |= content or rooms
+    return amounts
 
 
 def size(items: Iterable[str]) -> int:
@@ -273,9 +283,9 @@ def sections_of(
         UNSURE: (0.03, lambda room: last([text.text for text in unsure_texts(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
-    shown = last([one.item for one in added], int(room * ADDED_SHARE))
+    shown = last([line.item for line in added], int(room * ADDED_SHARE))
     known = {
-        name: [one.item for one in added if ADDED_TO[one.kind] == name and one.item in shown]
+        name: [line.item for line in added if ADDED_TO[line.kind] == name and line.item in shown]
         for name in builders
     }
     room -= sum(size(known[name]) + len(name) + PER_SECTION for name in builders)
@@ -291,7 +301,7 @@ def sections_of(
 def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, Any]:
     """Return the same as plain values, under the names that readers know."""
     tasks = open_items.tasks(record)[:MOST_ITEMS]
-    by_model = {kind: [one.item for one in added if one.kind == kind] for kind in ADDED_TO}
+    by_model = {kind: [line.item for line in added if line.kind == kind] for kind in ADDED_TO}
     return {
         "session_id": record.session_id,
         "context_summary": current_request(record),
@@ -300,7 +310,9 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "modified_files": [path for path, _ in edited(record)][-MOST_CHANGED:],
         "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
         "next_steps": [*by_model["next"], *next_steps(record)[:MOST_ITEMS]],
-        "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
+        "added_by_model": [
+            {"kind": line.kind, "turn": line.turn, "text": line.text} for line in added
+        ],
         "decided": [
             {
                 "decision": flat(decision.text, ITEM_CHARS),
@@ -321,15 +333,16 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
             for name, agent in list(record.agents.items())[-MOST_ITEMS:]
         ],
         "recent_actions": [
-            {"tool_name": one.tool, "detail": flat(one.what, ITEM_CHARS)} for one in record.recent
+            {"tool_name": call.tool, "detail": flat(call.what, ITEM_CHARS)}
+            for call in record.recent
         ],
         "tools_used": dict(record.tools),
     }
 
 
 def current_request(record: Record) -> str:
-    asked = [at for at, one in enumerate(record.turns) if one.asked]
-    return title(record, asked[-1]) if asked else ""
+    positions = [at for at, turn in enumerate(record.turns) if turn.asked]
+    return title(record, positions[-1]) if positions else ""
 
 
 def title(record: Record, at: int) -> str:
@@ -341,14 +354,16 @@ def title(record: Record, at: int) -> str:
         return words
     if is_answer(turn.reply_to):
         return f"{_question(record, at)} → {words}"
-    earlier = (one.asked for one in reversed(record.turns[:at]) if width(one.asked) > TERSE_CHARS)
+    earlier = (
+        turn.asked for turn in reversed(record.turns[:at]) if width(turn.asked) > TERSE_CHARS
+    )
     before = flat(next(earlier, ""), SHORT_CHARS)
     return f"{before} → {words}" if before else words
 
 
 def _question(record: Record, at: int) -> str:
     turn = record.turns[at]
-    before = next((one.said for one in reversed(record.turns[:at]) if not one.taken_back), "")
+    before = next((turn.said for turn in reversed(record.turns[:at]) if not turn.taken_back), "")
     is_refused = turn.reply_to.startswith(REFUSED)
     return flat(turn.reply_to if is_refused else question_at_end(before), ITEM_CHARS)
 
@@ -397,7 +412,9 @@ def _quote(words: str) -> str:
 
 
 def _tasks_and_plan(record: Record) -> Iterator[str]:
-    yield from (f"[ ] {open_items.describe_task(record, one)}" for one in open_items.tasks(record))
+    yield from (
+        f"[ ] {open_items.describe_task(record, task)}" for task in open_items.tasks(record)
+    )
     if done := open_items.describe_done(record):
         yield f"[x] {done}"
     if record.plan:
@@ -409,13 +426,13 @@ def _tasks_and_plan(record: Record) -> Iterator[str]:
 def _unanswered(record: Record) -> list[int]:
     """Return the last turns with words, back to the newest that the model answered: where its work
     went on behind a turn's words, they are no answer."""
-    asked = [at for at, one in enumerate(record.turns) if one.asked and not one.taken_back]
+    positions = [at for at, turn in enumerate(record.turns) if turn.asked and not turn.taken_back]
     count = 1
-    while count < len(asked) and not (
-        (before := record.turns[asked[-count - 1]]).said and not before.works_on
+    while count < len(positions) and not (
+        (before := record.turns[positions[-count - 1]]).said and not before.works_on
     ):
         count += 1
-    return asked[-count:]
+    return positions[-count:]
 
 
 def _ends_of(said: str, most: int) -> str:
@@ -444,26 +461,26 @@ def _turns(record: Record, room: int) -> list[str]:
     all. In a long session the newest turns have an answer, and the older ones are one line each.
     Where even these do not fit, the oldest are counted; the first one, which says what the session
     is about, always stands."""
-    known = [at for at, turn in enumerate(record.turns) if turn.asked or turn.edited]
+    positions = [at for at, turn in enumerate(record.turns) if turn.asked or turn.edited]
     for most in TURN_CHARS:
-        whole = [_turn(record, at, most) + _answer(record, at, most) for at in known]
+        whole = [_turn(record, at, most) + _answer(record, at, most) for at in positions]
         if size(whole) <= room:
             return whole
     for most in LINE_CHARS:
-        lines = {at: _turn(record, at, most) for at in known}
+        lines = {at: _turn(record, at, most) for at in positions}
         if size(lines.values()) <= room * WORDS_SHARE:
             break
     over, left = size([*lines.values(), " " * LEAST_CHARS]) - room, 0
-    while over > 0 and left < len(known) - 2:
+    while over > 0 and left < len(positions) - 2:
         left += 1
-        over -= size([lines[known[left]]])
-    for at in reversed(known[left + 1 :]):
+        over -= size([lines[positions[left]]])
+    for at in reversed(positions[left + 1 :]):
         answer = _answer(record, at, ANSWER_CHARS)
         if size([*lines.values(), answer]) > room:
             break
         lines[at] += answer
-    left_out = [_left_out(record, known[1 : left + 1])] if left else []
-    return [lines[known[0]], *left_out, *(lines[at] for at in known[left + 1 :])]
+    left_out = [_left_out(record, positions[1 : left + 1])] if left else []
+    return [lines[positions[0]], *left_out, *(lines[at] for at in positions[left + 1 :])]
 
 
 def _left_out(record: Record, turns: Sequence[int]) -> str:
@@ -504,7 +521,7 @@ def _words(record: Record, at: int, most: int) -> str:
 
 def _agents(record: Record) -> Iterator[str]:
     """Yield what runs, then what subagents answered, the newest first."""
-    for name, one in open_items.running(record):
-        yield open_items.describe_running(record, name, one, ASKED_CHARS)
+    for name, agent in open_items.running(record):
+        yield open_items.describe_running(record, name, agent, ASKED_CHARS)
     for _, asked, report in islice(open_items.ended(record), MOST_AGENTS):
         yield asked + f" → {quoted(both_ends(report, END_CHARS))}" * bool(report)

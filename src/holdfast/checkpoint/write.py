@@ -46,7 +46,7 @@ def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCh
         known = _window(document)
         kept = _twin(document, known) or _write_document(_extend(document, known))
         notes = [*kept.notes, *_snapshot_saved(kept, document)]
-    if not kept.reused or kept.path not in {one.path for one in index.load_or_empty()}:
+    if not kept.reused or kept.path not in {entry.path for entry in index.load_or_empty()}:
         notes += index.refresh(document.project, new=kept.path, patience=patience)
     return replace(kept, notes=tuple(notes))
 
@@ -55,7 +55,7 @@ def _window(document: Document) -> list[CheckpointEntry]:
     """Return the checkpoints of this window so far. If the home folder cannot record which are
     ours, the session's id is enough: nobody else knows it."""
     ours = index.of_project(document.project) or index.of_project(document.project, foreign=True)
-    return [one for one in ours if one.session_id == document.session_id]
+    return [entry for entry in ours if entry.session_id == document.session_id]
 
 
 def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint | None:
