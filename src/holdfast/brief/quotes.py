@@ -75,14 +75,14 @@ class Quote(msgspec.Struct, frozen=True):
 
 def quotes(record: Record) -> list[Quote]:
     """Return all that the user typed, oldest first; equal words once, at their last place."""
-    found: dict[str, Quote] = {}
+    by_text: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         how = describe_stop(record.turns, number)
         for quote in _of_turn(record, number, turn, how):
             key = f"{quote.text}\n{quote.reply_to}"
-            found.pop(key, None)
-            found[key] = quote
-    return sorted(found.values(), key=lambda one: one.order)
+            by_text.pop(key, None)
+            by_text[key] = quote
+    return sorted(by_text.values(), key=lambda quote: quote.order)
 
 
 def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quote]:
@@ -108,15 +108,15 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             how,
             turn_number(record, turn.place),
         )
-    for at, one in enumerate(turn.questions):
-        if one.answer:
-            order, words = number + 0.1 + at / 1000, _flat(one.answer)
-            if one.text.startswith(PLAN_ASKED):
-                title = flat(one.text.removeprefix(PLAN_ASKED), REPLY_CHARS)
-                yield Quote(f"{words} the plan: {title}", one.place, order, is_act=True)
+    for at, question in enumerate(turn.questions):
+        if question.answer:
+            order, words = number + 0.1 + at / 1000, _flat(question.answer)
+            if question.text.startswith(PLAN_ASKED):
+                title = flat(question.text.removeprefix(PLAN_ASKED), REPLY_CHARS)
+                yield Quote(f"{words} the plan: {title}", question.place, order, is_act=True)
             else:
-                question = flat(one.text, 2 * REPLY_CHARS)
-                yield Quote(words, one.place, order, question, len(words))
+                reply_to = flat(question.text, 2 * REPLY_CHARS)
+                yield Quote(words, question.place, order, reply_to, len(words))
 
 
 def _outline(plan: str) -> str:
@@ -159,20 +159,20 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
         known[-1] = _cut_to_fit(known[-1], room - PER_LINE)
     if given:
         held = single_marks(" ".join(given.split()))
-        known = [rest for one in known if (rest := _without_given(one, held)) is not None]
+        known = [rest for quote in known if (rest := _without_given(quote, held)) is not None]
     kept = _as_many_as_fit(known, room)
     limit = _largest_limit(kept, room)
-    found = [_item(one, limit) for one in kept]
+    shown = [_item(quote, limit) for quote in kept]
     left = len(known) - len(kept) + (0 if given else record.turns_dropped)
     if left:
         where = "the tool `recall` finds them; so does `holdfast search`"
         text = f"({left} more messages: {where})"
         older = BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1, counts=left)
-        found.insert(0, older)
+        shown.insert(0, older)
     elif known and not given and _is_all(record, known, limit):
         reason = "the record is whole, and nothing was cut"
-        found.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
-    return found
+        shown.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
+    return shown
 
 
 def _cut_to_fit(newest: Quote, room: int) -> Quote:
@@ -195,7 +195,7 @@ def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
         or record.queued
     )
     return not is_partial and all(
-        one.chars <= max(limit, _least(one)) + WHERE_CHARS for one in known
+        quote.chars <= max(limit, _least(quote)) + WHERE_CHARS for quote in known
     )
 
 
@@ -227,7 +227,7 @@ def _largest_limit(kept: Sequence[Quote], room: int) -> int:
 
 
 def _total(known: Sequence[Quote], most: int) -> int:
-    return sum(units(_text(one, most)) + PER_LINE for one in known)
+    return sum(units(_text(quote, most)) + PER_LINE for quote in known)
 
 
 def _least(quote: Quote) -> int:
@@ -273,17 +273,17 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
     """Return the texts that may be anybody's, as far as they fit, the newest first: without
     quotation marks, because those in a brief tell whose words are quoted."""
     held = " ".join(given.split())
-    found: list[BriefItem] = []
-    for number, one in reversed([*enumerate(unsure_texts(record))]):
-        text = flat(one.text, UNSURE_CHARS)
+    shown: list[BriefItem] = []
+    for number, words in reversed([*enumerate(unsure_texts(record))]):
+        text = flat(words.text, UNSURE_CHARS)
         if text in held:
             continue
-        text += " (not delivered yet)" if one.waits else ""
+        text += " (not delivered yet)" if words.waits else ""
         room -= units(text) + PER_LINE
         if room < 0:
             break
-        found.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, one.place, True, order=number))
-    return found
+        shown.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, words.place, True, order=number))
+    return shown
 
 
 def is_answered(turn: Turn) -> bool:

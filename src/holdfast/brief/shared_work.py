@@ -49,14 +49,14 @@ def shared_work(record: Record, work: Row, reader: str, limit: int) -> Iterator[
     yield from _subtasks(parts, edges, work.get("at_ms"), reader, limit // ITEMS)
     told = {flat(_field(part, "description"), WORDS_CHARS) for part in parts}
     told |= {_field(part, "agent_id") for part in parts} - {""}
-    for age, one in enumerate(_rows(work, "agent_states")):
-        is_own = bool(reader) and _field(one, "agent_id") == reader
-        if words := _state(one, told, is_own=is_own):
+    for age, row in enumerate(_rows(work, "agent_states")):
+        is_own = bool(reader) and _field(row, "agent_id") == reader
+        if words := _state(row, told, is_own=is_own):
             section = "own" if is_own else "agents"
             yield BriefItem(section, words, 0.01 / (1 + age), "saved", order=20 + age)
-    for age, one in enumerate(reversed(_rows(work, "open_elsewhere"))):
-        text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: "
-        text += flat(_field(one, "description"), 120)
+    for age, row in enumerate(reversed(_rows(work, "open_elsewhere"))):
+        text = f"in another session, {_name_of(row) or 'agent'}, {_status(row)}: "
+        text += flat(_field(row, "description"), 120)
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     yield from _messages(_rows(work, "recent_messages"), reader)
     at_work = {_field(part, "agent_id") for part in parts if _field(part, "status") not in OVER}
@@ -84,13 +84,13 @@ def _waves(work: Row) -> Iterator[BriefItem]:
     """Yield the first wave that is not over, and the one after it; nothing if there is only one.
     The waves of a task list are its items: whoever wrote it knows of no waves."""
     made = [row for row in _rows(work, "waves") if row.get("from_list") is not True]
-    at = next((n for n, one in enumerate(made) if _field(one, "status") not in OVER), None)
+    at = next((n for n, wave in enumerate(made) if _field(wave, "status") not in OVER), None)
     if at is not None and len(made) > 1:
-        for n, one in enumerate(made[at : at + 2], at):
-            names = [flat(name, 80) for name in one.get("names") or () if isinstance(name, str)]
+        for n, wave in enumerate(made[at : at + 2], at):
+            names = [flat(name, 80) for name in wave.get("names") or () if isinstance(name, str)]
             tasks = f" ({', '.join(names[:NEXT_TASKS])})" if names else ""
-            text = f"wave {one.get('wave_number')} {_status(one)}: "
-            text += f"{one.get('completed', 0)} of {one.get('tasks', 0)} tasks done{tasks}"
+            text = f"wave {wave.get('wave_number')} {_status(wave)}: "
+            text += f"{wave.get('completed', 0)} of {wave.get('tasks', 0)} tasks done{tasks}"
             over = sum(_field(wave, "status") in OVER for wave in made)
             text = f"next: {text}" if n > at else f"{text}; {over} of {len(made)} waves are over"
             yield BriefItem("waves", text, 0.03, "how the waves stand", order=n)
@@ -159,14 +159,14 @@ def _place_of(subtask: Row, reader: str, *, has_to_wait: bool) -> tuple[str, flo
 def _messages(posted: Sequence[Row], reader: str) -> Iterator[BriefItem]:
     """Yield the last messages between agents: a compaction removes what was read. Those to the
     reader are worth more than those to others."""
-    words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
-    for age, one in enumerate(reversed(words)):
+    words = [row for row in posted if _field(row, "topic") not in NOTICES and _content(row)]
+    for age, row in enumerate(reversed(words)):
         who, whom = (
-            next(filter(None, (_field(one, n) for n in names)), "") for names in (SENDER, RECEIVER)
+            next(filter(None, (_field(row, n) for n in names)), "") for names in (SENDER, RECEIVER)
         )
         to = agent_name(whom) if whom else "everybody"
         text = (
-            f"{agent_name(who or '?')} to {to}, {flat(_field(one, 'topic'), 40)}: {_content(one)}"
+            f"{agent_name(who or '?')} to {to}, {flat(_field(row, 'topic'), 40)}: {_content(row)}"
         )
         worth = (0.06 if whom and whom == reader else 0.008) / (1 + age / 2)
         yield BriefItem("messages", text, worth, "posted on the board", order=-age)

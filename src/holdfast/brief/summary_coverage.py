@@ -65,7 +65,7 @@ def measure(summary: str, record: Record, nearness: Nearness | None = None) -> l
     parts = [_parts(known, item) for item in _items(record)]
     if nearness is not None:
         _add_meaning([part for some in parts for part in some], known, nearness)
-    return sorted((_joined(some) for some in parts), key=lambda one: one.share)
+    return sorted((_joined(some) for some in parts), key=lambda item: item.share)
 
 
 def missing(items: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
@@ -111,8 +111,12 @@ def _sentences(item: BriefItem) -> list[str]:
     if item.section == "failing":
         return texts
     rows = [row for text in texts for row in text.splitlines()]
-    found = [_PATH.sub(" ", sentence) for row in rows for sentence in split(row)]
-    prose = [one for one in found if is_prose(one) and len(telling(one)) >= LEAST_WORDS]
+    sentences = [_PATH.sub(" ", sentence) for row in rows for sentence in split(row)]
+    prose = [
+        sentence
+        for sentence in sentences
+        if is_prose(sentence) and len(telling(sentence)) >= LEAST_WORDS
+    ]
     return prose or texts
 
 
@@ -128,11 +132,11 @@ def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) ->
     are a little alike."""
     some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
     some = some[:MOST_MEANT] if known.lines else []
-    near = nearness([one.text for one in some], known.lines) if some else []
-    for one, (cosine, line) in zip(some, near, strict=True):
+    near = nearness([part.text for part in some], known.lines) if some else []
+    for part, (cosine, line) in zip(some, near, strict=True):
         share = min(1.0, cosine / SAME_MEANING)
         if cosine >= LIKE_MEANING:
-            one.share, one.passage, one.by_meaning = share, known.lines[line], True
+            part.share, part.passage, part.by_meaning = share, known.lines[line], True
 
 
 class SummaryWords:
