@@ -129,8 +129,9 @@ def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
     listed = given.get("questions")
-    asked = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    texts = [text for one in asked if (text := text_of(one, "question")).strip()][:MOST_ASKED]
+    rows = listed if isinstance(listed, list) else []
+    questions = (text_of(row, "question") for row in rows if isinstance(row, dict))
+    texts = [text for text in questions if text.strip()][:MOST_ASKED]
     for text in texts:
         turns.add_question(record, text, place)
     return " / ".join(texts)
@@ -288,8 +289,8 @@ def _agent_answered(record: Record, block: ToolResult, *, is_refused: bool) -> N
     use_id = agents.one_line(block.tool_use_id)
     agent = record.agents.get(use_id)
     if block.text.startswith(agents.LAUNCHED):
-        told = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
-        agents.rename(record, use_id, told)
+        name = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
+        agents.rename(record, use_id, name)
     elif agent is not None and is_refused:
         agent.status = "refused by the user"
     elif agent is not None:
@@ -315,25 +316,25 @@ def answers(entry: Result) -> list[tuple[str, str]]:
     """Return each question of the model with the user's answer, from the client's own record."""
     if _ANSWERS not in entry.data:  # a search costs less than decoding
         return []
-    found = decoded(entry.tool_use_result)
-    told = found.get("answers") if isinstance(found, dict) else None
-    if not isinstance(told, dict):
+    result = decoded(entry.tool_use_result)
+    form = result.get("answers") if isinstance(result, dict) else None
+    if not isinstance(form, dict):
         return []
-    notes = _notes(found.get("annotations"))
-    pairs = [(one, _chosen(told.get(one))) for one in {**told, **notes}][:MOST_ANSWERS]
-    both = [(one, _with_notes(words, notes.get(one, ""))) for one, words in pairs]
+    notes = _notes(result.get("annotations"))
+    pairs = [(text, _chosen(form.get(text))) for text in {**form, **notes}][:MOST_ANSWERS]
+    both = [(text, _with_notes(words, notes.get(text, ""))) for text, words in pairs]
     return [(question, words) for question, words in both if words]
 
 
 def _chosen(answer: object) -> str:
     some = answer if isinstance(answer, list) else [answer]
-    return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
+    return ", ".join(text.strip() for text in some if isinstance(text, str)).strip()
 
 
 def _notes(annotations: object) -> dict[str, str]:
-    found = annotations.items() if isinstance(annotations, dict) else ()
-    typed = ((one, beside.get("notes")) for one, beside in found if isinstance(beside, dict))
-    return {one: notes.strip() for one, notes in typed if isinstance(notes, str) and notes.strip()}
+    rows = annotations.items() if isinstance(annotations, dict) else ()
+    typed = ((text, row.get("notes")) for text, row in rows if isinstance(row, dict))
+    return {text: note.strip() for text, note in typed if isinstance(note, str) and note.strip()}
 
 
 def _with_notes(chosen: str, notes: str) -> str:
@@ -354,9 +355,9 @@ def _clarified(text: str) -> Iterator[tuple[str, str]]:
 
 def looks_rejected(data: bytes) -> bool:
     """Whether this is the result of a call that the user stopped, or imitates one."""
-    told = _record_start(data)
-    return told.startswith((_REJECTED, _STOPPED)) or (
-        told.startswith(_DENIED) and b"The user said:" in data
+    start = _record_start(data)
+    return start.startswith((_REJECTED, _STOPPED)) or (
+        start.startswith(_DENIED) and b"The user said:" in data
     )
 
 
@@ -386,5 +387,5 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
 
 
 def refusal_words(text: str) -> str:
-    found = _USER_SAID.search(text) if text.startswith(_REFUSALS) else None
-    return text[found.end() :].partition(_NOTE)[0].strip() if found else ""
+    match = _USER_SAID.search(text) if text.startswith(_REFUSALS) else None
+    return text[match.end() :].partition(_NOTE)[0].strip() if match else ""

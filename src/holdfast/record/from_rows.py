@@ -88,10 +88,10 @@ def command_of(row: Row) -> str:
         return ""
     if given.startswith("{"):
         try:
-            found = json.loads(given)
+            value = json.loads(given)
         except (ValueError, RecursionError):
             return given
-        return _text(found, "command") if isinstance(found, dict) else given
+        return _text(value, "command") if isinstance(value, dict) else given
     return given
 
 

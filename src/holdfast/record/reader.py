@@ -327,13 +327,13 @@ def hear(record: Record, text: str, place: Place) -> None:
     code. The last one announces the next call, if it ends in a colon or has only one clause."""
     said = sentences.sentences(text)
     known = {decision.text for decision in record.decisions}
-    labelled = (one for one in said if len(one) <= DECISION_CHARS and _LABEL.match(one))
-    record.decisions += [Decision(one, place) for one in labelled if one not in known]
+    labelled = (words for words in said if len(words) <= DECISION_CHARS and _LABEL.match(words))
+    record.decisions += [Decision(words, place) for words in labelled if words not in known]
     del record.decisions[:-MOST_DECISIONS]
     end = said[-1] if said else ""
     if end and end[-1] in _SENTENCE_ENDS and (end[-1] == ":" or not sentences.within(",;:", end)):
         said.pop()
-    ended = (one if one[-1] in _SENTENCE_ENDS else f"{one};" for one in said)
+    ended = (sentence if sentence[-1] in _SENTENCE_ENDS else f"{sentence};" for sentence in said)
     remark = turns.shorten(" ".join(ended), REMARK_CHARS)
     if len(remark) >= SHORTEST_REMARK and not record.far:
         record.remarks = [*record.remarks, Decision(remark, place)][-MOST_REMARKS:]

@@ -51,7 +51,9 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
         elif isinstance(value, list):
             for part in value[:MOST_PARTS]:
                 if isinstance(part, dict):
-                    yield from (one[:READ_CHARS] for one in part.values() if isinstance(one, str))
+                    yield from (
+                        text[:READ_CHARS] for text in part.values() if isinstance(text, str)
+                    )
 
 
 class ToldSecrets:
@@ -76,31 +78,31 @@ class ToldSecrets:
         starts = list(accumulate((len(text) + len(BETWEEN) for text in told), initial=0))
         texts, offsets = list(told), list(told.values())
         text = BETWEEN.join(told)
-        found = find(text)
+        findings = find(text)
         for again in range(PASSES):
-            if not found:
+            if not findings:
                 break
-            for secret in found:
+            for secret in findings:
                 value = text[secret.start : secret.end]
                 forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
                 if not self.bare.keys() >= {*forms}:
                     at = bisect_right(starts, secret.start) - 1
                     self._lines.add(offsets[_index_of(value, texts) if again else at])
                 self.bare |= dict.fromkeys(forms, secret.placeholder)
-            left = replace_findings(text, found).split("\n")
+            left = replace_findings(text, findings).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
-            found = find(text) if again < PASSES - 1 else []
+            findings = find(text) if again < PASSES - 1 else []
 
     def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
         """Search these lines of a transcript again. Without the file nothing is found."""
         with suppress(Unreadable):
-            for one in read_at(path, lines) if lines else ():
-                self.hear((one.offset, text) for text in spoken(one, longest=None))
+            for entry in read_at(path, lines) if lines else ():
+                self.hear((entry.offset, text) for text in spoken(entry, longest=None))
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
         """Return the JSON without each value that is recognised by itself; with `fits` no text
         grows. Longer values come first: one may contain another."""
-        bare = [one for one in self.bare.items() if is_known_bare(one[0])][-MOST_BARE:]
+        bare = [pair for pair in self.bare.items() if is_known_bare(pair[0])][-MOST_BARE:]
         if not bare:
             return data
         plain = msgspec.json.decode(data)
@@ -108,7 +110,7 @@ class ToldSecrets:
         words = "\n".join(set(_RUN.findall("\n".join(told))))
         forms = {form: gone for value, gone in bare for form in (value, value.lower())}
         known = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
-        known.sort(key=lambda one: -len(one[0]))
+        known.sort(key=lambda pair: -len(pair[0]))
         others = {}
         for text in told if known else ():
             clean = text
