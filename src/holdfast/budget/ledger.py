@@ -244,11 +244,11 @@ def pin(
 
 def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USER) -> Pin:
     """Remove a pin by its id or the start of it, in any scope. The model removes only its own."""
-    found = [pin for pin in read(project, session_id).pins if pin_id and pin.id.startswith(pin_id)]
-    if len({pin.id for pin in found}) != 1:
-        raise NoSuchPin(f"{'no pin begins' if not found else 'several pins begin'} with {pin_id}")
-    last = found[-1]
-    if any(by not in (USER, pin.by) for pin in found):
+    pins = [pin for pin in read(project, session_id).pins if pin_id and pin.id.startswith(pin_id)]
+    if len({pin.id for pin in pins}) != 1:
+        raise NoSuchPin(f"{'no pin begins' if not pins else 'several pins begin'} with {pin_id}")
+    last = pins[-1]
+    if any(by not in (USER, pin.by) for pin in pins):
         raise NoSuchPin(
             f"{last.id} was not pinned by the {by}: {last.author}",
             "the user can take it back: `holdfast pin --remove ID`",
@@ -257,7 +257,7 @@ def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USE
     def change(held: LedgerFile) -> None:
         held.pins = [row for row in held.pins if row.id != last.id]
 
-    for scope in {pin.scope for pin in found}:
+    for scope in {pin.scope for pin in pins}:
         _change(scope, project, session_id, change)
     return last
 
