@@ -285,5 +285,5 @@ def note_edit(record: Record, names: Iterable[str]) -> None:
 
 
 def forget(record: Record, key: str) -> None:
-    if (known := record.commands.get(key)) and known.count == 1:
+    if (command := record.commands.get(key)) and command.count == 1:
         del record.commands[key]

@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.
         roots: list[str]
 
 
-def text_of(given: dict[str, Any], key: str) -> str:
-    value = given.get(key)
+def text_of(fields: dict[str, Any], key: str) -> str:
+    value = fields.get(key)
     return value if isinstance(value, str) else ""
 
 
-def path_argument(given: dict[str, Any]) -> str:
-    return text_of(given, "file_path") or text_of(given, "notebook_path")
+def path_argument(fields: dict[str, Any]) -> str:
+    return text_of(fields, "file_path") or text_of(fields, "notebook_path")
 
 
 def enter(record: Rooted, folder: str) -> None:

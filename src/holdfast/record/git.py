@@ -38,8 +38,8 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
     for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
-            if verb == "commit" and (made := _COMMITTED.search(text)):
-                text = text[made.start() :]  # above it stands what hooks said
+            if verb == "commit" and (match := _COMMITTED.search(text)):
+                text = text[match.start() :]  # above it stands what hooks said
             printed = head_and_tail(text, HEAD_CHARS, PRINTED_CHARS - HEAD_CHARS, "\n[…]\n")
             record.git[verb] = GitAnswer(clip(line, COMMAND_CHARS), printed, place, failed)
 
@@ -49,8 +49,8 @@ def _note_commits(record: Record, line: str, text: str, place: Place, *, failed:
     typed = None if failed else _TYPED.search(line)
     quiet = [("", typed[1] or typed[2])] if typed else []
     for name, subject in _COMMITTED.findall(text) or quiet:
-        made = PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
-        record.commits = [*record.commits, made][-MOST_MADE:]
+        commit = PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
+        record.commits = [*record.commits, commit][-MOST_MADE:]
 
 
 def note_edit(record: Record, at: str = "") -> None:

@@ -118,8 +118,8 @@ def describe_call(call: Call, most: int) -> str:
 
 def describe_running(record: Record, name: str, agent: Agent, most: int) -> str:
     who = f"{_kind(agent)} {plain_name(name)}"
-    asked = flat(shell.first_line(agent.asked), most)
-    return f"{who} (started in turn {turn_number(record, agent.place)}, no end seen): {asked}"
+    task = flat(shell.first_line(agent.asked), most)
+    return f"{who} (started in turn {turn_number(record, agent.place)}, no end seen): {task}"
 
 
 def _kind(agent: Agent) -> str:

@@ -232,9 +232,9 @@ class RecordReader:
         self.begin_step(entry)
         for block in entry.message.blocks:
             if isinstance(block, ToolUse):
-                given = block.input
-                calls.take_call(record, block.name, block.id, given, self.place_of(entry))
-                for text in () if record.far else secrets.texts(given):
+                fields = block.input
+                calls.take_call(record, block.name, block.id, fields, self.place_of(entry))
+                for text in () if record.far else secrets.texts(fields):
                     self._hear(text)
             elif isinstance(block, Text):
                 self._hear(block.text)
@@ -326,9 +326,9 @@ def hear(record: Record, text: str, place: Place) -> None:
     """Save the sentences that the model labels a decision, and as a remark all of them without
     code. The last one announces the next call, if it ends in a colon or has only one clause."""
     said = sentences.sentences(text)
-    known = {decision.text for decision in record.decisions}
+    texts = {decision.text for decision in record.decisions}
     labelled = (words for words in said if len(words) <= DECISION_CHARS and _LABEL.match(words))
-    record.decisions += [Decision(words, place) for words in labelled if words not in known]
+    record.decisions += [Decision(words, place) for words in labelled if words not in texts]
     del record.decisions[:-MOST_DECISIONS]
     end = said[-1] if said else ""
     if end and end[-1] in _SENTENCE_ENDS and (end[-1] == ":" or not sentences.within(",;:", end)):

@@ -44,8 +44,8 @@ MOST_PARTS = 50
 _RUN = re.compile(r"\w{4,}")
 
 
-def texts(given: dict[str, Any]) -> Iterator[str]:
-    for value in given.values():
+def texts(fields: dict[str, Any]) -> Iterator[str]:
+    for value in fields.values():
         if isinstance(value, str):
             yield value[:READ_CHARS]
         elif isinstance(value, list):
@@ -109,12 +109,12 @@ class ToldSecrets:
         told = set(texts_in(plain))
         words = "\n".join(set(_RUN.findall("\n".join(told))))
         forms = {form: gone for value, gone in bare for form in (value, value.lower())}
-        known = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
-        known.sort(key=lambda pair: -len(pair[0]))
+        values = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
+        values.sort(key=lambda pair: -len(pair[0]))
         others = {}
-        for text in told if known else ():
+        for text in told if values else ():
             clean = text
-            for form, gone in known:
+            for form, gone in values:
                 clean = clean.replace(form, gone[: len(form) if fits else None])
             others[text] = clean
         return msgspec.json.encode(with_texts(plain, others)) if others else data
@@ -168,11 +168,11 @@ def spoken(entry: Entry, longest: int | None = READ_CHARS) -> Iterator[str]:
                 yield from texts(block.input)
 
 
-def forget(record: Record, known: ToldSecrets) -> Record:
-    if not known.bare:
+def forget(record: Record, secrets: ToldSecrets) -> Record:
+    if not secrets.bare:
         return record
     before = msgspec.json.encode(record)
-    data = known.without(before)
+    data = secrets.without(before)
     return record if data == before else msgspec.json.decode(data, type=Record)
 
 

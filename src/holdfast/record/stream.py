@@ -303,8 +303,8 @@ class _Stream:
             changed = [key for key, task in tasks.items() if task.source == "todo"]
         else:
             changed = [call.what] if call.tool == "TaskUpdate" else list(tasks)[-1:]
-        known = ((key, tasks[key]) for key in changed if key in tasks)
-        return [TaskState(key, task.text, task.status) for key, task in known]
+        pairs = ((key, tasks[key]) for key in changed if key in tasks)
+        return [TaskState(key, task.text, task.status) for key, task in pairs]
 
     def _words(self, entry: Prompt | Attachment) -> None:
         text = "\n".join(texts_in(entry))
@@ -331,15 +331,16 @@ class _Stream:
             passed[-1].summary = summary
         else:
             state.compactions += not (summary and state.is_bounded)
-            known = PassedCompaction(
+            compaction = PassedCompaction(
                 *(state.compactions, entry.offset, entry.timestamp[:40], state.record.op),
                 before_tokens=state.used_tokens,
                 summary=summary,
             )
             if isinstance(entry, Boundary):
-                known.trigger, known.after_tokens = entry.trigger[:200], entry.post_tokens or 0
-                known.before_tokens = entry.pre_tokens or state.used_tokens
-            passed.append(known)
+                compaction.trigger = entry.trigger[:200]
+                compaction.after_tokens = entry.post_tokens or 0
+                compaction.before_tokens = entry.pre_tokens or state.used_tokens
+            passed.append(compaction)
         state.is_bounded = isinstance(entry, Boundary)
 
     def clean(self, parts: list[TurnPart]) -> list[TurnPart]:
