@@ -137,8 +137,8 @@ def compose(
     items = [item for item in items if item.section not in BARE or item.key not in quoted]
     choice.taken = [item for item in choice.taken if item in items or item.section not in BARE]
     fill(choice, items)
-    known = sum(item.counts for item in items if choice.knows(item))
-    return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
+    count = sum(item.counts for item in items if choice.knows(item))
+    return _laid_out(opening, choice, sections, limit, role, count, number_at_work(record))
 
 
 def compose_second(
@@ -268,8 +268,8 @@ def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
     """Leave out what the model has, what the client restores, what the project holds."""
     if not given:
         return list(items)
-    held, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
-    return [item for item in items if item.section not in left_out and _begin(item) not in held]
+    texts, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
+    return [item for item in items if item.section not in left_out and _begin(item) not in texts]
 
 
 def _words(text: str) -> str:
@@ -372,7 +372,7 @@ def _laid_out(
     sections: Sequence[Section],
     limit: int,
     role: str,
-    known: int,
+    count: int,
     current: int,
 ) -> Brief:
     """Arrange the brief. If the estimate was too small, drop the items of least worth until it
@@ -380,7 +380,7 @@ def _laid_out(
     taken = sorted(choice.taken, key=lambda item: not item.pinned)
     while True:
         lines = _safe(_lines(taken, sections, current))
-        left = known - sum(item.counts for item in taken)
+        left = count - sum(item.counts for item in taken)
         body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append((CUT_LINE if limit > SMALL_UNITS else SHORT_CUT_LINE).format(left))

@@ -154,22 +154,24 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     """Return the words that fit, as pinned items. If not even the start of each fits, the oldest
     are left out, and a line says so. `given` is what the model has already: of words that it has in
     part, only the rest is returned."""
-    known = quotes(record)
-    if known:
-        known[-1] = _cut_to_fit(known[-1], room - PER_LINE)
+    all_quotes = quotes(record)
+    if all_quotes:
+        all_quotes[-1] = _cut_to_fit(all_quotes[-1], room - PER_LINE)
     if given:
         held = single_marks(" ".join(given.split()))
-        known = [rest for quote in known if (rest := _without_given(quote, held)) is not None]
-    kept = _as_many_as_fit(known, room)
+        all_quotes = [
+            rest for quote in all_quotes if (rest := _without_given(quote, held)) is not None
+        ]
+    kept = _as_many_as_fit(all_quotes, room)
     limit = _largest_limit(kept, room)
     shown = [_item(quote, limit) for quote in kept]
-    left = len(known) - len(kept) + (0 if given else record.turns_dropped)
+    left = len(all_quotes) - len(kept) + (0 if given else record.turns_dropped)
     if left:
         where = "the tool `recall` finds them; so does `holdfast search`"
         text = f"({left} more messages: {where})"
         older = BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1, counts=left)
         shown.insert(0, older)
-    elif known and not given and _is_all(record, known, limit):
+    elif all_quotes and not given and _is_all(record, all_quotes, limit):
         reason = "the record is whole, and nothing was cut"
         shown.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
     return shown
@@ -184,7 +186,7 @@ def _cut_to_fit(newest: Quote, room: int) -> Quote:
     return cut
 
 
-def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
+def _is_all(record: Record, all_quotes: Sequence[Quote], limit: int) -> bool:
     """Whether this is all that the user typed: the record is whole, and nothing was cut."""
     is_partial = (
         record.starts_midway
@@ -195,7 +197,7 @@ def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
         or record.queued
     )
     return not is_partial and all(
-        quote.chars <= max(limit, _least(quote)) + WHERE_CHARS for quote in known
+        quote.chars <= max(limit, _least(quote)) + WHERE_CHARS for quote in all_quotes
     )
 
 
@@ -211,14 +213,14 @@ def _without_given(quote: Quote, held: str) -> Quote | None:
     return replace(quote, text=f"… {quote.text[has:].lstrip()}") if has >= LEAST_CHARS else quote
 
 
-def _as_many_as_fit(known: list[Quote], room: int) -> list[Quote]:
+def _as_many_as_fit(queue: list[Quote], room: int) -> list[Quote]:
     """Leave out the oldest, as many as needed; the last one stays."""
-    over = _total(known, LEAST_CHARS) - room
+    over = _total(queue, LEAST_CHARS) - room
     left_out = 0
-    while over > 0 and left_out < len(known) - 1:
-        over -= units(_text(known[left_out], LEAST_CHARS)) + PER_LINE - OLDER_CHARS * (not left_out)
+    while over > 0 and left_out < len(queue) - 1:
+        over -= units(_text(queue[left_out], LEAST_CHARS)) + PER_LINE - OLDER_CHARS * (not left_out)
         left_out += 1
-    return known[left_out:]
+    return queue[left_out:]
 
 
 def _largest_limit(kept: Sequence[Quote], room: int) -> int:
@@ -226,8 +228,8 @@ def _largest_limit(kept: Sequence[Quote], room: int) -> int:
     return LEAST_CHARS + bisect_right(longer, room, key=lambda most: _total(kept, most))
 
 
-def _total(known: Sequence[Quote], most: int) -> int:
-    return sum(units(_text(quote, most)) + PER_LINE for quote in known)
+def _total(all_quotes: Sequence[Quote], most: int) -> int:
+    return sum(units(_text(quote, most)) + PER_LINE for quote in all_quotes)
 
 
 def _least(quote: Quote) -> int:

@@ -61,17 +61,17 @@ class MeasuredItem(NamedTuple):
 def measure(summary: str, record: Record, nearness: Nearness | None = None) -> list[MeasuredItem]:
     """Measure every item, least found first. What the user took back is left out, and so are
     questions, which the client restores."""
-    known = SummaryWords(summary)
-    parts = [_parts(known, item) for item in _items(record)]
+    words = SummaryWords(summary)
+    parts = [_parts(words, item) for item in _items(record)]
     if nearness is not None:
-        _add_meaning([part for some in parts for part in some], known, nearness)
+        _add_meaning([part for some in parts for part in some], words, nearness)
     return sorted((_joined(some) for some in parts), key=lambda item: item.share)
 
 
 def missing(items: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
-    known = SummaryWords(given)
+    words = SummaryWords(given)
     return [
-        item for item in items if not (item.is_found or _joined(_parts(known, item.item)).is_found)
+        item for item in items if not (item.is_found or _joined(_parts(words, item.item)).is_found)
     ]
 
 
@@ -96,11 +96,11 @@ class _Part(msgspec.Struct):
     by_meaning: bool = False
 
 
-def _parts(known: SummaryWords, item: BriefItem) -> list[_Part]:
-    if known.quotes(_texts(item)[0]):
+def _parts(words: SummaryWords, item: BriefItem) -> list[_Part]:
+    if words.quotes(_texts(item)[0]):
         return [_Part(item, "", 1, 1.0, "")]
     return [
-        _Part(item, text, max(1, len(telling(text))), *known.measure(text))
+        _Part(item, text, max(1, len(telling(text))), *words.measure(text))
         for text in _sentences(item)
     ]
 
@@ -126,17 +126,17 @@ def _joined(parts: list[_Part]) -> MeasuredItem:
     return MeasuredItem(parts[0].item, share, least.passage, least.by_meaning)
 
 
-def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) -> None:
+def _add_meaning(parts: list[_Part], words: SummaryWords, nearness: Nearness) -> None:
     """Compare those that the words did not find; what a command printed has no meaning of its
     own. Nearness that is not the same meaning says nothing: any two sentences about the same work
     are a little alike."""
     some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
-    some = some[:MOST_MEANT] if known.lines else []
-    near = nearness([part.text for part in some], known.lines) if some else []
+    some = some[:MOST_MEANT] if words.lines else []
+    near = nearness([part.text for part in some], words.lines) if some else []
     for part, (cosine, line) in zip(some, near, strict=True):
         share = min(1.0, cosine / SAME_MEANING)
         if cosine >= LIKE_MEANING:
-            part.share, part.passage, part.by_meaning = share, known.lines[line], True
+            part.share, part.passage, part.by_meaning = share, words.lines[line], True
 
 
 class SummaryWords:

@@ -41,9 +41,9 @@ def write_instructions(
     rest. Empty for an empty record."""
     most = (SHOWN_UNITS if shown else MOST_UNITS) * 9 // 10  # redaction may lengthen a line
     room = most - _cost([HEADING, CLOSING])
-    known = [quote for quote in quotes(record) if _still_holds(quote)]
+    all_quotes = [quote for quote in quotes(record) if _still_holds(quote)]
     # Not answers to questions.
-    typed = [quote for quote in known if quote.order == int(quote.order)]
+    typed = [quote for quote in all_quotes if quote.order == int(quote.order)]
     request = typed[-1] if typed else None
     lines = _fitting(_at_hand(record, request, 160 if shown else 300), room)
     lines += _fitting(
@@ -51,7 +51,7 @@ def write_instructions(
     )
     room = most - _cost([HEADING, *lines, CLOSING])
     lines += _fitting(_open(record, 80 if shown else 120), min(room, int(most * OPEN_SHARE)))
-    words = _words([quote for quote in known if quote is not request], whose)
+    words = _words([quote for quote in all_quotes if quote is not request], whose)
     lines += _fitting(words, min(WORDS_UNITS, most - _cost([HEADING, *lines, CLOSING])))
     if not shown:
         lines += _fitting(_commands(record), most - _cost([HEADING, *lines, CLOSING]))
@@ -86,9 +86,9 @@ def _open(record: Record, longest: int) -> Iterator[str]:
         yield f"- open question: {quoted(flat(question.text, longest))}"
 
 
-def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
+def _words(all_quotes: Sequence[Quote], whose: str) -> Iterator[str]:
     """Yield the words newest first; short replies come last, each with what it answers."""
-    for quote in sorted(known, key=lambda quote: (_is_short_reply(quote), -quote.order)):
+    for quote in sorted(all_quotes, key=lambda quote: (_is_short_reply(quote), -quote.order)):
         answers = f" (to {quoted(flat(quote.reply_to, 80))})" if _is_short_reply(quote) else ""
         yield f"- said by {whose}: {_last_message(quote, 160)}{answers}"
 

@@ -243,13 +243,13 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     replaces them, and the last words stand where the work stood."""
     left = int(room * REMARKS_SHARE)
     newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
-    known = [
+    remarks = [
         (text, place)
         for text, place in newest.items()
         if place.op != record.last_said_op and not is_replaced(record, text, place)
     ]
-    known.sort(key=lambda pair: -pair[1].op)
-    for age, (text, place) in enumerate(known):
+    remarks.sort(key=lambda pair: -pair[1].op)
+    for age, (text, place) in enumerate(remarks):
         is_older = place.op <= began(record)
         left -= len(text)
         if left < 0:
@@ -342,7 +342,7 @@ def used_commands(record: Record) -> Iterator[BriefItem]:
     runs = [run for run in commands.newest_runs(record) if len(run.line) <= LONGEST_COMMAND]
     ran = {run.line: run.command for run in runs}
     checks = {run.line for run in runs if run.is_check}
-    known = chances({line: rank(ran[line], record.op) for line in checks})
+    odds = chances({line: rank(ran[line], record.op) for line in checks})
     programs = Counter[str]()
     others: dict[str, float] = {}
     for line in ran:
@@ -350,7 +350,7 @@ def used_commands(record: Record) -> Iterator[BriefItem]:
         if line not in checks and programs[program] < MOST_ALIKE:
             programs[program] += 1
             others[line] = 0.0
-    listed = [*[*known.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]
+    listed = [*[*odds.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]
     for order, (line, chance) in enumerate(listed):
         command = ran[line]
         folder = relative(record, command.cwd)
