@@ -94,8 +94,8 @@ def find_faults(
     if not id_of(name):
         yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
     elif not name.startswith(timestamps.stamp(document.created)):
-        made = timestamps.to_iso(document.created)
-        yield CheckpointFinding("file", f"named {name}, made at {made}")
+        moment = timestamps.to_iso(document.created)
+        yield CheckpointFinding("file", f"named {name}, made at {moment}")
     for section in REQUIRED:
         if section not in document.sections:
             yield CheckpointFinding("sections", f"no section {section!r}")

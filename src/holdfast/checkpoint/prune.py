@@ -50,8 +50,8 @@ def find_spent(
     ]
     free = [entry for entry in stays if entry.path not in last]
     surplus = free[: max(0, min(len(free), len(stays) - retention.at_most))]
-    kept = {entry.path for entry in stays} - {entry.path for entry in surplus}
-    return [entry for entry in ours if entry.path not in kept]
+    paths = {entry.path for entry in stays} - {entry.path for entry in surplus}
+    return [entry for entry in ours if entry.path not in paths]
 
 
 def _last_of_sessions(ours: list[CheckpointEntry]) -> list[CheckpointEntry]:
@@ -114,8 +114,8 @@ class Left(msgspec.Struct, frozen=True):
     @property
     def may_go(self) -> tuple[str, ...]:
         """While something stays, so does `.gitignore`: git would see the rest."""
-        kept = {*self.stays, ".gitignore"} if self.stays else set()
-        return tuple(name for name in self.names if name not in kept)
+        names = {*self.stays, ".gitignore"} if self.stays else set()
+        return tuple(name for name in self.names if name not in names)
 
     @property
     def checkpoints(self) -> int:

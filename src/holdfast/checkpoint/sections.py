@@ -92,7 +92,7 @@ def _find_changes(record: Record) -> Iterator[Change]:
     were last edited before it. Then each file that was edited since."""
     logged = record.git_log.commits if record.git_log else []
     places = {_key(commit.id, commit.subject): commit.place for commit in record.commits}
-    held: dict[str, list[str]] = {commit: [] for commit in places}
+    files: dict[str, list[str]] = {commit: [] for commit in places}
     for path, used in reversed(edited(record)):
         at, op = used.edited.at[:SECOND_CHARS], used.edited.op
         by_log = (
@@ -106,10 +106,10 @@ def _find_changes(record: Record) -> Iterator[Change]:
             if not record.git_log and place.op >= op and path[0] not in "/~"
         )
         if commit := next(by_log, "") or next(later, ""):
-            held.setdefault(commit, []).append(path)
+            files.setdefault(commit, []).append(path)
         else:
             yield Change(op, _describe_edit(record, path, used), [path])
-    for commit, paths in held.items():
+    for commit, paths in files.items():
         place = places.get(commit)
         if place:
             when = f" (turn {turn_number(record, place)})"
@@ -126,8 +126,8 @@ def _by_folder(paths: list[str], room: int) -> list[str]:
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder or ".", []).append(name)
     begins = f"{counted(len(paths), 'more file')} ({MORE}): "
-    named = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
-    return [begins + flat(named, max(SUBJECT_CHARS, room - len(begins) - PER_ITEM))]
+    text = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
+    return [begins + flat(text, max(SUBJECT_CHARS, room - len(begins) - PER_ITEM))]
 
 
 def _key(name: str, subject: str) -> str:
@@ -136,7 +136,7 @@ def _key(name: str, subject: str) -> str:
 
 def _describe_edit(record: Record, path: str, used: FileUse) -> str:
     words = _find_words(record, path, used)
-    told = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
+    notes = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [
         "" if used.edits else by,
@@ -144,7 +144,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
         f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
     ]
     begins = f"{path} ({', '.join(filter(None, when))})"
-    return f"{begins}{': ' * bool(told)}{', '.join(told)}"
+    return f"{begins}{': ' * bool(notes)}{', '.join(notes)}"
 
 
 def _find_words(record: Record, path: str, used: FileUse) -> str:
@@ -193,9 +193,9 @@ def git_state(record: Record) -> Iterator[str]:
     """Yield the branch, and what git printed last. The commits stand under what changed."""
     if branch := git.describe_branch(record):
         yield branch
-    made = {commit.place for commit in record.commits}
+    places = {commit.place for commit in record.commits}
     for answer in git.answers(record):
-        if answer.place not in made:
+        if answer.place not in places:
             yield git.describe_answer(
                 answer, f"in {describe_place(record, answer.place)}", is_short=True
             )
@@ -380,15 +380,15 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     """Return the requests that are not answered, or the model's last message, as much of it as the
     others leave room for; then the task list and the newest plan as they stood."""
     why = open_items.why_open(record)
-    asked = []
+    requests = []
     unanswered = _unanswered(record) if why else []
     for at in unanswered:
         turn = record.turns[at]
         how = why if at == unanswered[-1] else "no answer of its own"
         when = describe_place(record, turn.place)
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
-        asked.append(f"{when}, {how}: {_words(record, at, most)}")
-    asked += [
+        requests.append(f"{when}, {how}: {_words(record, at, most)}")
+    requests += [
         f"answered by the user since: {_quote(question.text)} → {_quote(question.answer)}"
         for question in (record.turns[-1].questions if record.turns else ())
         if question.answer and question.place.op >= record.last_said_op
@@ -402,9 +402,11 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         turn = record.turns[-1]
         when = describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
         begins = f"the model's last message, {when}: "
-        left = room - size([*asked, begins, *others])
-        asked.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
-    return asked + others
+        left = room - size([*requests, begins, *others])
+        requests.append(
+            begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left))))
+        )
+    return requests + others
 
 
 def _quote(words: str) -> str:
@@ -415,8 +417,8 @@ def _tasks_and_plan(record: Record) -> Iterator[str]:
     yield from (
         f"[ ] {open_items.describe_task(record, task)}" for task in open_items.tasks(record)
     )
-    if done := open_items.describe_done(record):
-        yield f"[x] {done}"
+    if tasks := open_items.describe_done(record):
+        yield f"[x] {tasks}"
     if record.plan:
         is_open = open_items.why_open(record) or record.plan.place.op >= began(record)
         lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_open else 1)
@@ -510,18 +512,18 @@ def _answer(record: Record, at: int, most: int) -> str:
 
 def _words(record: Record, at: int, most: int) -> str:
     turn = record.turns[at]
-    asked = single_marks(turn.asked.strip())
-    if len(asked) > most:  # a plan ends in the client's words
-        asked = clip(asked, most) if turn.is_plan else both_ends(asked, most)
+    words = single_marks(turn.asked.strip())
+    if len(words) > most:  # a plan ends in the client's words
+        words = clip(words, most) if turn.is_plan else both_ends(words, most)
     is_terse = turn.reply_to and width(turn.asked) <= TERSE_CHARS and most > LEAST_CHARS
     to = _question(record, at) if is_terse or is_answer(turn.reply_to) else ""
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan
-    return f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to)
+    return f"{by}{quoted(words)}" + f" (to {quoted(to)})" * bool(to)
 
 
 def _agents(record: Record) -> Iterator[str]:
     """Yield what runs, then what subagents answered, the newest first."""
     for name, agent in open_items.running(record):
         yield open_items.describe_running(record, name, agent, ASKED_CHARS)
-    for _, asked, report in islice(open_items.ended(record), MOST_AGENTS):
-        yield asked + f" → {quoted(both_ends(report, END_CHARS))}" * bool(report)
+    for _, task, report in islice(open_items.ended(record), MOST_AGENTS):
+        yield task + f" → {quoted(both_ends(report, END_CHARS))}" * bool(report)
