@@ -105,12 +105,12 @@ def _starts(turns: Sequence[Turn], last_step: int) -> Iterator[int]:
 
 def _begins(turn: Turn, files: set[str], words: set[str], *, is_long: bool) -> bool:
     """Return whether a turn begins a segment, after work on these files in these words."""
-    touched, asked = _touched(turn), telling(turn.asked)
-    if is_answer(turn.reply_to) or len(asked) < LEAST_TELLING_WORDS:
+    touched, telling_words = _touched(turn), telling(turn.asked)
+    if is_answer(turn.reply_to) or len(telling_words) < LEAST_TELLING_WORDS:
         return False
     turns_away = bool(touched and files) and _places(touched).isdisjoint(_places(files))
     share = SAID if turns_away else SAID_HERE
-    return (turns_away or is_long) and len(asked & words) < share * len(asked)
+    return (turns_away or is_long) and len(telling_words & words) < share * len(telling_words)
 
 
 def _touched(turn: Turn) -> set[str]:
@@ -145,8 +145,8 @@ def _segment_id(session_id: str, turns: Sequence[Turn]) -> str:
     made of the times and first words of its turns, so turns that only moved are found again."""
     head = places.plain(session_id)[:8].strip("%-_.") or "x"
     session = digest(session_id.encode("utf-8", "surrogatepass"))[:8]
-    named = "\n".join(f"{turn.place.at} {turn.chars} {turn.asked[:ID_CHARS]}" for turn in turns)
-    return f"{head}-{session}_seg_{digest(named.encode())[:ID_DIGITS]}"
+    lines = "\n".join(f"{turn.place.at} {turn.chars} {turn.asked[:ID_CHARS]}" for turn in turns)
+    return f"{head}-{session}_seg_{digest(lines.encode())[:ID_DIGITS]}"
 
 
 def holds(segment: Segment, place: Place) -> bool:
@@ -156,14 +156,14 @@ def holds(segment: Segment, place: Place) -> bool:
 def topic(record: Record, segment: Segment) -> str:
     """Return what was asked: the first request that says something; if all are short, the first
     one with what it answers."""
-    asked = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
-    return name_of(asked or sections.title(record, record.turns.index(segment.turns[0])))
+    request = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
+    return name_of(request or sections.title(record, record.turns.index(segment.turns[0])))
 
 
-def name_of(asked: str) -> str:
+def name_of(request: str) -> str:
     """Return the first sentences until they say enough. Commands and printed lines, of which less
     than half are plain words, are used only if there is nothing else."""
-    rows = (row.strip(_SIGNS) for row in asked.splitlines()[:MOST_LINES])
+    rows = (row.strip(_SIGNS) for row in request.splitlines()[:MOST_LINES])
     sentences = [sentence for row in rows for sentence in split(row)]
     name = ""
     for sentence in [sentence for sentence in sentences if is_prose(sentence)] or sentences:
@@ -271,7 +271,7 @@ def compress(
     text, now = content(source), formats.stamp(now_ms)
     decisions = [redact(words) for words in list_decisions(source)[:MOST_DECISIONS]]
     edited, failed = source.edited, any(call.is_error for call in source.calls)
-    made = Compressed(
+    result = Compressed(
         segment_id=segment.segment_id,
         topic=redact(topic(record, segment)),
         session_id=session_id,
@@ -306,17 +306,17 @@ def compress(
             ),
         ),
     )
-    made.relevance_score = formats.score(made, now_ms)
-    return _without_secrets(made, record)
+    result.relevance_score = formats.score(result, now_ms)
+    return _without_secrets(result, record)
 
 
-def _without_secrets(made: Compressed, record: Record) -> Compressed:
+def _without_secrets(segment: Compressed, record: Record) -> Compressed:
     """Remove secrets that the session named, also where they are quoted without their names."""
     known = ToldSecrets()
-    known.hear_again(made.metadata.transcript, record.told)
+    known.hear_again(segment.metadata.transcript, record.told)
     if not known.bare:
-        return made
-    data = known.without(msgspec.json.encode(made), fits=True)
+        return segment
+    data = known.without(msgspec.json.encode(segment), fits=True)
     return msgspec.json.decode(data, type=Compressed)
 
 

@@ -185,13 +185,13 @@ def substance(*, decisions: bool, changes: bool, fixes: bool, rules: bool) -> fl
 
 
 def score(segment: Compressed, now_ms: int) -> float:
-    held = min(max(segment.metadata.substance, 0.0), 1.0)
+    substance = min(max(segment.metadata.substance, 0.0), 1.0)
     days = min(
         max(days_since(segment.last_accessed or segment.compressed_at, now_ms), 0.0), MOST_DAYS
     )
     lately = float(2.0 ** (-days / HALVES_IN_DAYS))
     often = 1 - 1 / (1 + max(segment.access_count, 0))
-    return round(SUBSTANCE * held + LATELY * lately + OFTEN * often, 3)
+    return round(SUBSTANCE * substance + LATELY * lately + OFTEN * often, 3)
 
 
 def days_since(stamp: str, now_ms: int) -> float:

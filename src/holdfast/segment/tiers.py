@@ -213,40 +213,40 @@ class _Roll:
             except Unreadable as error:
                 report.errors.append(f"{segment.segment_id} stays pending: {error}")
                 continue
-            made = compress.compress(
+            result = compress.compress(
                 source,
                 session_id=self.session_id,
                 project=self.project,
                 transcript=os.fspath(self.transcript),
                 now_ms=self.now_ms,
             )
-            self._store(made)
+            self._store(result)
             if segment.start_turn > window_from:
-                report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
+                report.safe_tokens += max(0, result.original_tokens - result.compressed_tokens)
         report.still_pending -= len(report.compressed)
 
-    def _store(self, made: Compressed) -> None:
+    def _store(self, segment: Compressed) -> None:
         """Store it first, then move it from pending to compressed in the queue."""
         with library.hold_segments():
-            made = library.keep(made, self.now_ms)
-            done = Done(
-                segment_id=made.segment_id,
-                topic=made.topic,
+            segment = library.keep(segment, self.now_ms)
+            row = Done(
+                segment_id=segment.segment_id,
+                topic=segment.topic,
                 compressed_at_turn=self.record.op,
-                original_tokens=made.original_tokens,
-                compressed_tokens=made.compressed_tokens,
-                compression_ratio=made.compression_ratio,
-                storage_location=library.location(made.segment_id),
-                timestamp=made.compressed_at,
-                key_files=made.key_files[:3],
-                start_turn=made.start_turn,
+                original_tokens=segment.original_tokens,
+                compressed_tokens=segment.compressed_tokens,
+                compression_ratio=segment.compression_ratio,
+                storage_location=library.location(segment.segment_id),
+                timestamp=segment.compressed_at,
+                key_files=segment.key_files[:3],
+                start_turn=segment.start_turn,
             )
             queue = library.load_queue(self.session_id)
-            queue.pending = [row for row in queue.pending if row.segment_id != made.segment_id]
-            others = [row for row in queue.compressed if row.segment_id != made.segment_id]
-            queue.compressed = [*others, done]
+            queue.pending = [row for row in queue.pending if row.segment_id != segment.segment_id]
+            others = [row for row in queue.compressed if row.segment_id != segment.segment_id]
+            queue.compressed = [*others, row]
             library.save_queue(self.session_id, queue)
-        self.report.compressed.append(done)
+        self.report.compressed.append(row)
 
     def _archive(self, segment: Compressed, queue: Queue) -> None:
         location = library.demote(segment, self.now_ms)
