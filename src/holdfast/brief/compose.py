@@ -192,12 +192,8 @@ def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]
         if part.get("agent_id") in (reader, None)
         or any(name.startswith(f"{reader} (") for name in part.get("blocked_by") or ())
     ]
-    waits = [
-        edge for edge in work["blocking"] if reader in (edge["blocked_agent"], edge["blocked_by"])
-    ]
-    states = [
-        state for state in work["agent_states"] if "saved" in state or state["agent_id"] == reader
-    ]
+    waits = [row for row in work["blocking"] if reader in (row["blocked_agent"], row["blocked_by"])]
+    states = [row for row in work["agent_states"] if "saved" in row or row["agent_id"] == reader]
     own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own

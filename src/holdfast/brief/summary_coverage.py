@@ -112,11 +112,7 @@ def _sentences(item: BriefItem) -> list[str]:
         return texts
     rows = [row for text in texts for row in text.splitlines()]
     sentences = [_PATH.sub(" ", sentence) for row in rows for sentence in split(row)]
-    prose = [
-        sentence
-        for sentence in sentences
-        if is_prose(sentence) and len(telling(sentence)) >= LEAST_WORDS
-    ]
+    prose = [row for row in sentences if is_prose(row) and len(telling(row)) >= LEAST_WORDS]
     return prose or texts
 
 

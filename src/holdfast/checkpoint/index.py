@@ -213,9 +213,7 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     """
     project = folders.resolve(project)
     inside = folders.readable(project)
-    entries = [
-        entry for entry in load_or_empty() if project == entry.project or entry.folder in inside
-    ]
+    entries = [row for row in load_or_empty() if project == row.project or row.folder in inside]
     entries = reconcile(entries, inside)
     return sorted(entries if foreign else own_entries(entries), key=lambda entry: entry.rank)
 
@@ -242,9 +240,7 @@ def _load_or_rebuild() -> tuple[list[CheckpointEntry], list[str]]:
     try:
         return load(), []
     except BrokenIndex as error:
-        entries = reconcile(
-            [], [folder for name in projects() for folder in folders.readable(name)]
-        )
+        entries = reconcile([], [path for name in projects() for path in folders.readable(name)])
         fresh = len(entries) < 2 and str(error) == "there is none"
         return entries, [] if fresh else [f"the index was made again from the files: {error}"]
 

@@ -69,9 +69,7 @@ def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
     was done to it. Without room, commits stand without their files, and what is left out by
     folder."""
-    changes = sorted(
-        _find_changes(record), key=lambda change: (-change.op, not change.before_paths)
-    )
+    changes = sorted(_find_changes(record), key=lambda row: (-row.op, not row.before_paths))
     whole = [change.whole for change in changes]
     if size(whole) <= room:
         return whole
@@ -95,11 +93,7 @@ def _find_changes(record: Record) -> Iterator[Change]:
     files: dict[str, list[str]] = {commit: [] for commit in places}
     for path, used in reversed(edited(record)):
         at, op = used.edited.at[:SECOND_CHARS], used.edited.op
-        by_log = (
-            _key(commit.id, commit.subject)
-            for commit in logged
-            if path in commit.files and at <= commit.at
-        )
+        by_log = (_key(row.id, row.subject) for row in logged if path in row.files and at <= row.at)
         later = (
             commit
             for commit, place in places.items()
@@ -152,11 +146,7 @@ def _find_words(record: Record, path: str, used: FileUse) -> str:
     turn, name = turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
     said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
-    reasons = (
-        sentence
-        for sentence in said
-        if name in sentence and len(sentence) > 2 * len(name) and sentence[-1] != ":"
-    )
+    reasons = (row for row in said if name in row and len(row) > 2 * len(name) and row[-1] != ":")
     return flat(next(reasons, used.said), REASON_CHARS)
 
 
@@ -310,9 +300,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "modified_files": [path for path, _ in edited(record)][-MOST_CHANGED:],
         "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
         "next_steps": [*by_model["next"], *next_steps(record)[:MOST_ITEMS]],
-        "added_by_model": [
-            {"kind": line.kind, "turn": line.turn, "text": line.text} for line in added
-        ],
+        "added_by_model": [{"kind": row.kind, "turn": row.turn, "text": row.text} for row in added],
         "decided": [
             {
                 "decision": flat(decision.text, ITEM_CHARS),
@@ -333,8 +321,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
             for name, agent in list(record.agents.items())[-MOST_ITEMS:]
         ],
         "recent_actions": [
-            {"tool_name": call.tool, "detail": flat(call.what, ITEM_CHARS)}
-            for call in record.recent
+            {"tool_name": row.tool, "detail": flat(row.what, ITEM_CHARS)} for row in record.recent
         ],
         "tools_used": dict(record.tools),
     }
@@ -354,9 +341,7 @@ def title(record: Record, at: int) -> str:
         return words
     if is_answer(turn.reply_to):
         return f"{_question(record, at)} → {words}"
-    earlier = (
-        turn.asked for turn in reversed(record.turns[:at]) if width(turn.asked) > TERSE_CHARS
-    )
+    earlier = (row.asked for row in reversed(record.turns[:at]) if width(row.asked) > TERSE_CHARS)
     before = flat(next(earlier, ""), SHORT_CHARS)
     return f"{before} → {words}" if before else words
 
@@ -380,15 +365,15 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     """Return the requests that are not answered, or the model's last message, as much of it as the
     others leave room for; then the task list and the newest plan as they stood."""
     why = open_items.why_open(record)
-    requests = []
+    items = []
     unanswered = _unanswered(record) if why else []
     for at in unanswered:
         turn = record.turns[at]
         how = why if at == unanswered[-1] else "no answer of its own"
         when = describe_place(record, turn.place)
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
-        requests.append(f"{when}, {how}: {_words(record, at, most)}")
-    requests += [
+        items.append(f"{when}, {how}: {_words(record, at, most)}")
+    items += [
         f"answered by the user since: {_quote(question.text)} → {_quote(question.answer)}"
         for question in (record.turns[-1].questions if record.turns else ())
         if question.answer and question.place.op >= record.last_said_op
@@ -402,11 +387,9 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         turn = record.turns[-1]
         when = describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
         begins = f"the model's last message, {when}: "
-        left = room - size([*requests, begins, *others])
-        requests.append(
-            begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left))))
-        )
-    return requests + others
+        left = room - size([*items, begins, *others])
+        items.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
+    return items + others
 
 
 def _quote(words: str) -> str:
@@ -414,9 +397,7 @@ def _quote(words: str) -> str:
 
 
 def _tasks_and_plan(record: Record) -> Iterator[str]:
-    yield from (
-        f"[ ] {open_items.describe_task(record, task)}" for task in open_items.tasks(record)
-    )
+    yield from (f"[ ] {open_items.describe_task(record, row)}" for row in open_items.tasks(record))
     if tasks := open_items.describe_done(record):
         yield f"[x] {tasks}"
     if record.plan:

@@ -51,9 +51,7 @@ def texts(fields: dict[str, Any]) -> Iterator[str]:
         elif isinstance(value, list):
             for part in value[:MOST_PARTS]:
                 if isinstance(part, dict):
-                    yield from (
-                        text[:READ_CHARS] for text in part.values() if isinstance(text, str)
-                    )
+                    yield from (row[:READ_CHARS] for row in part.values() if isinstance(row, str))
 
 
 class ToldSecrets:

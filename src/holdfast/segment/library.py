@@ -92,10 +92,7 @@ def _select(listed: Iterable[Compressed], project: str) -> list[Compressed]:
     for segment in listed:
         if not project or segment.metadata.project in ("", project):
             by_id.setdefault(segment.segment_id, segment)
-    return sorted(
-        by_id.values(),
-        key=lambda segment: (is_own(segment), segment.compressed_at, segment.start_turn),
-    )
+    return sorted(by_id.values(), key=lambda row: (is_own(row), row.compressed_at, row.start_turn))
 
 
 def is_own(segment: Compressed) -> bool:
