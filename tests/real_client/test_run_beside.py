@@ -1,4 +1,4 @@
-"""A run with the real client: two sessions at once, one of them compacts in the middle of its task."""
+"""A run with the real client: two sessions at once, and one of them compacts in the middle."""
 
 import json
 from collections import defaultdict
