@@ -16,12 +16,6 @@ from holdfast.files import folders
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
 def _mode(path: Path | str) -> int:
     return stat.S_IMODE(os.stat(path).st_mode)  # noqa: PTH116
 

@@ -14,13 +14,6 @@ from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, final_names, in_project, left_drafts
 
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
 ROOT = Path(__file__).parents[2]
 FULL = """
 import resource, sys

@@ -16,12 +16,6 @@ from holdfast.wire import places
 from tests.checkpoint.documents import a_document, in_project
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
 @pytest.mark.requirement("C5")
 @pytest.mark.parametrize("kind", ["missing", "a file", "relative", "empty", "NUL", "surrogate"])
 def test_what_is_no_project_folder_gets_our_own(tmp_path: Path, kind: str) -> None:
