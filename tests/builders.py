@@ -1,7 +1,5 @@
 """Transcript lines and payloads for tests: name what matters, default the rest."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

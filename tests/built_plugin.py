@@ -1,7 +1,5 @@
 """The plugin, built once for each worker."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

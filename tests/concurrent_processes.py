@@ -1,7 +1,5 @@
 """Several processes at once, at one signal."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

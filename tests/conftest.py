@@ -1,7 +1,5 @@
 """Every test gets its own HOME and HOLDFAST_HOME, and hooks whose errors are loud."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os

@@ -3,8 +3,6 @@
 Of CPU, with every process a test started: it depends little on what else the machine does.
 """
 
-from __future__ import annotations
-
 import itertools
 import resource
 from collections import Counter

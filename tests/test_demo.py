@@ -1,7 +1,5 @@
 """The demo is the first thing a stranger runs: it must play to its end."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

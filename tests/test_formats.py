@@ -4,8 +4,6 @@ Each file is written by the product's own writer, so no sample here can grow sta
 back as written must be found, and the very same bytes under another version must not.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

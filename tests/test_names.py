@@ -1,7 +1,5 @@
 """Names in the source: one public class per name, modules are nouns, functions are verbs."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each promise has a test that names it, and no test names a promise that does not exist."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.marks import marked_tests

@@ -1,7 +1,5 @@
 """`make torture`, in small; and that its checks notice a broken promise."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

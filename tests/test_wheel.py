@@ -1,7 +1,5 @@
 """What users get is the wheel: it holds all it needs, and its hook runs from where it lies."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

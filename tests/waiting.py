@@ -1,7 +1,5 @@
 """Waiting for something another process or thread does: bounded, and no longer than it takes."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

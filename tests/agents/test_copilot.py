@@ -1,7 +1,5 @@
 """Copilot's sessions: history, fill and what a summary holds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

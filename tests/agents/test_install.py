@@ -1,7 +1,5 @@
 """`install --agent codex`: our hooks in Codex's own file, and out of it again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

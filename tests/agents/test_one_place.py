@@ -1,7 +1,5 @@
 """An agent is one adapter: nothing else asks which agent a session is of."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

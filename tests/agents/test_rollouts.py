@@ -1,7 +1,5 @@
 """Codex's transcripts: whose words they are, what was run and edited, how full the window is."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

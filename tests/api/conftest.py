@@ -1,7 +1,5 @@
 """A client of the whole API, gate included, on an empty database of either engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

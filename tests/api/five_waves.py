@@ -1,8 +1,6 @@
 """One session of five waves, built over HTTP: four agents and their leader, a failing test, work
 that waits, and results that came back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.testclient import TestClient

@@ -1,7 +1,5 @@
 """What one body may cost: each text is looked through for secrets while others wait."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.testclient import TestClient
 

@@ -1,7 +1,5 @@
 """Checkpoints of this machine: listed, compared, verified and saved over the interface."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ def _claim(project_id: str, agent: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.requirement("A4", "S2")
-def test_work_is_taken_by_one_and_the_other_is_told_by_whom(
+def test_work_is_taken_and_released_by_one_and_the_other_is_told_by_whom(
     api: TestClient, project_id: str
 ) -> None:
     taken = api.post("/api/claims", json=_claim(project_id, "a", ttl_seconds=60))
@@ -26,11 +24,6 @@ def test_work_is_taken_by_one_and_the_other_is_told_by_whom(
     assert refused.json()["agent_id"] == "a"
     assert refused.json()["expires_at"] == taken.json()["claim"]["expires_at"]
     assert api.post("/api/claims", json=_claim(project_id, "a")).status_code == 201
-
-
-@pytest.mark.requirement("A4", "S2")
-def test_only_the_holder_lets_go(api: TestClient, project_id: str) -> None:
-    api.post("/api/claims", json=_claim(project_id, "a"))
     assert api.delete("/api/claims", params=_claim(project_id, "b")).status_code == 409
     released = api.delete("/api/claims", params=_claim(project_id, "a"))
     assert released.status_code == 200

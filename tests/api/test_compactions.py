@@ -1,7 +1,5 @@
 """What a compaction cost and what was restored, as a page shows it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

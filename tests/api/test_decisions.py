@@ -1,7 +1,5 @@
 """Decisions taken under pressure are listed for review, by the API and on the machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

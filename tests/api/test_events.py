@@ -1,7 +1,5 @@
 """Live events over a real wire, on both engines."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 

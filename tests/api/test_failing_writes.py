@@ -1,7 +1,5 @@
 """Writes that the database cannot make: said to whoever asked, counted, seen by whoever looks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every list can be asked for one project, session or agent."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.testclient import TestClient
 

@@ -1,7 +1,5 @@
 """Who may come in, over a real wire."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

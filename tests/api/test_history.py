@@ -1,7 +1,5 @@
 """Sessions from before the installation, and what all of them cost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

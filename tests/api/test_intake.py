@@ -1,7 +1,5 @@
 """What another machine tells is anyone's words: redacted again, bounded, never a 500."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from typing import Any

@@ -1,7 +1,5 @@
 """A link logs one browser in, once; the page's files are open, and every answer has its policy."""
 
-from __future__ import annotations
-
 import re
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Search, settings, budget, log and the totals of a day, as a page asks for them."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

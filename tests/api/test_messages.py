@@ -1,7 +1,5 @@
 """Messages over HTTP: both spellings, every field, and what does not fit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is odd is refused by the name of its field, or found as it was made."""
 
-from __future__ import annotations
-
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient

@@ -1,7 +1,5 @@
 """Every window at one look, and what listeners are told when one changes."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

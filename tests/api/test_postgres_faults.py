@@ -1,7 +1,5 @@
 """A PostgreSQL that refuses, hangs, is locked or was upgraded: said in time, and then over."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

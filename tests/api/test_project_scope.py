@@ -1,7 +1,5 @@
 """What one project says does not reach another through a brief or the context of an agent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """How full a window was, as a page draws it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests that are refused cost the good ones beside them nothing, on either engine."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

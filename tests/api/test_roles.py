@@ -1,15 +1,12 @@
 """Four roles read one session, each what it works with; and what a brief of rows keeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from tests.api.five_waves import AGENTS, REQUESTS, SESSION, Session
-from tests.api.trees import a_request, post
+from tests.api.trees import a_request, post, restored
 
 MOST_SHARED = 0.4
 CALL = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", "project_path": "/w/app"}
@@ -18,12 +15,6 @@ CALL = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", "projec
 @pytest.fixture
 def session(api: TestClient) -> Session:
     return Session(api)
-
-
-def _restored(api: TestClient, **asked: Any) -> str:
-    body = {"session_id": "s1", "agent_id": "main", **asked}
-    brief: str = api.post("/api/compact/restore", json=body).json()["brief"]
-    return brief
 
 
 @pytest.mark.requirement("B3", "S2")
@@ -91,15 +82,6 @@ def test_a_users_own_template_decides_over_http_too(session: Session, own_home: 
     assert "npm test" not in brief and REQUESTS[-1] in brief
 
 
-@pytest.mark.requirement("B4", "S2")
-@pytest.mark.parametrize("most", [100, 150, 350])
-def test_the_request_is_the_last_to_go(session: Session, most: int) -> None:
-    for role in ("main", *AGENTS):
-        brief = session.brief(role, most)
-        assert REQUESTS[-1][:40] in brief and "not shown" in brief
-        assert len(brief.encode("utf-16-le")) // 2 <= most * 3.5
-
-
 @pytest.mark.requirement("B3", "B4")
 @pytest.mark.parametrize("most", [250, 350])
 def test_after_the_request_a_small_brief_tells_what_the_role_is_for(
@@ -123,23 +105,7 @@ def test_a_saved_summary_does_not_give_way_to_names_of_files(api: TestClient) ->
     names = [f"/w/app/src/module_{n}.py" for n in range(53)]
     save = {"session_id": "s1", "context_summary": summary, "modified_files": names}
     assert api.post("/api/compact/save", json=save).status_code == 201
-    assert summary in _restored(api, max_tokens=500)
-
-
-@pytest.mark.requirement("B4")
-def test_every_request_is_told_and_a_cut_is_said(api: TestClient) -> None:
-    asked = [
-        f"Part {n}: " + "draw the harbour, the quay and the lighthouse. " * 8 for n in range(15)
-    ]
-    for words in asked:
-        a_request(api, prompt=words)
-    brief = _restored(api, max_tokens=4000)
-    assert all(words.strip() in brief for words in asked), "there was room for each"
-    short = _restored(api, max_tokens=300)
-    assert "Part 14" in short and "not shown" in short
-    long = "Mind the tide. " * 140
-    a_request(api, prompt=long)
-    assert long.strip() in _restored(api, max_tokens=8000)
+    assert summary in restored(api, max_tokens=500)
 
 
 @pytest.mark.requirement("B2", "S2")
@@ -147,10 +113,10 @@ def test_a_command_is_told_as_it_was_typed_with_what_it_printed(api: TestClient)
     printed = "FAIL src/tide.test.ts\n  Error: expected 3 to be 4\n    at src/tide.ts:12:3"
     post(api, "action", input="npm test", output=printed, exit_code=1, **CALL)
     for role in ("backend", "qa"):
-        brief = _restored(api, agent_type=role)
+        brief = restored(api, agent_type=role)
         assert "`npm test`" in brief and "Error: expected 3 to be 4" in brief
     post(api, "action", input="npm test", output="ok", exit_code=0, **CALL)
-    assert "expected 3 to be 4" not in _restored(api), "it has passed since"
+    assert "expected 3 to be 4" not in restored(api), "it has passed since"
 
 
 @pytest.mark.requirement("S2")
@@ -160,7 +126,7 @@ def test_a_file_stands_once_however_its_path_is_written(api: TestClient) -> None
     post(api, "action", **wrote)
     save = {"session_id": "s1", "modified_files": ["src//tide.py", "/w/app/./src/tide.py"]}
     api.post("/api/compact/save", json=save)
-    assert _restored(api).partition("## Files")[2].partition("##")[0].count("tide.py") == 1
+    assert restored(api).partition("## Files")[2].partition("##")[0].count("tide.py") == 1
 
 
 @pytest.mark.requirement("A1", "B3", "S2")
@@ -196,7 +162,7 @@ def test_a_poor_automatic_save_hides_nothing_of_a_rich_one(api: TestClient) -> N
     assert api.post("/api/compact/save", json=whole).status_code == 201
     poor = {"trigger": "proactive", "context_summary": "Guardian proactive save at 1050KB"}
     assert api.post("/api/compact/save", json={"session_id": "s1", **poor}).status_code == 201
-    brief = _restored(api)
+    brief = restored(api)
     assert "The parser reads two headings" in brief and "keep it" in brief
     query = {"agent_type": "compact-snapshot", "project_id": project["id"]}
     page = api.get("/api/agent-contexts", params=query).json()

@@ -1,7 +1,5 @@
 """Schemathesis over the whole interface: no 500, and every answer as it is described."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

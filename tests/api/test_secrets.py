@@ -1,7 +1,5 @@
 """No secret reaches the database by way of a name, a key, or what lies below a key."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient

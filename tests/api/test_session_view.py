@@ -1,7 +1,5 @@
 """The turns of a session and what stands now, as its record tells them."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

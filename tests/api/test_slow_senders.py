@@ -1,7 +1,5 @@
 """Who sends slowly, or only holds on, is let go; and nobody else notices."""
 
-from __future__ import annotations
-
 import resource
 import socket
 import threading

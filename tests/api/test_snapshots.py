@@ -1,7 +1,5 @@
 """Snapshots in every shape that clients and our own hooks build come back as a brief."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +8,11 @@ from starlette.testclient import TestClient
 
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
+from tests.api.trees import restored
 from tests.contracts.session_script import ScriptedSession
 from tests.hot.hooks import fire
 
 PATH = "/home/user/project"
-
-
-def _restored(api: TestClient, session: str) -> str:
-    answer = api.post("/api/compact/restore", json={"session_id": session, "agent_id": "a"})
-    assert answer.status_code == 200, answer.text
-    return str(answer.json()["brief"])
 
 
 @pytest.mark.requirement("S2", "C1", "B2")
@@ -35,7 +28,7 @@ def test_our_own_hooks_snapshot_with_an_open_task_is_restored(
     script.ticks(1, "in_progress")
     fire("PreCompact", script.transcript, environ={"CLAUDE_PROJECT_DIR": str(project)})
     sync(store)
-    brief = _restored(api, "s1")
+    brief = restored(api)
     assert "- in_progress: read the gauge file\n- pending: print the table\n" in brief
 
 
@@ -86,7 +79,7 @@ def test_the_snapshot_of_the_older_script_comes_back_whole(api: TestClient) -> N
         1,
         1,
     )
-    brief = _restored(api, "s1")
+    brief = restored(api)
     for needed in ("Create auth routes", "backend-laravel be-1, running", "/api/login", "Write"):
         assert needed in brief
     assert "Create User model" not in brief
@@ -98,6 +91,6 @@ def test_a_task_that_ended_after_the_save_is_not_restored_as_running(api: TestCl
     subtask = _work(api, "s1")
     api.post("/api/compact/save", json=_as_the_older_script(api, "s1"))
     api.patch(f"/api/subtasks/{subtask}", json={"status": "completed"})
-    assert "Create auth routes (running)" not in _restored(api, "s1")
+    assert "Create auth routes" not in restored(api)
     context = api.get("/api/context/a", params={"session_id": "s1"}).json()
-    assert "Create auth routes (running)" not in context["brief"]["content"]
+    assert "Create auth routes" not in context["brief"]["content"]

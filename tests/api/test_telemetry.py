@@ -1,7 +1,5 @@
 """FastAPI can report requests to a collector. Ours never does, whatever the environment says."""
 
-from __future__ import annotations
-
 import pytest
 from fastapi.testclient import TestClient
 

@@ -1,7 +1,5 @@
 """The token is the one the file holds at each request; without a file nobody may come in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Some work, posted as a client would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -29,3 +27,11 @@ def a_task(api: TestClient, **more: Any) -> dict[str, Any]:
 
 def a_subtask(api: TestClient, **more: Any) -> dict[str, Any]:
     return post(api, "subtask", task_id=a_task(api)["id"], description="a part", **more)
+
+
+def restored(api: TestClient, **asked: Any) -> str:
+    """The brief of a restore."""
+    body = {"session_id": "s1", "agent_id": "main", **asked}
+    answer = api.post("/api/compact/restore", json=body)
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["brief"])

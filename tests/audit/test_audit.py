@@ -1,7 +1,5 @@
 """The audit of the supply chain reports what it did not check, and its page is up to date."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

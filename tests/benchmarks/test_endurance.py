@@ -1,7 +1,5 @@
 """The endurance session: its story is sound, and its scoring can fail."""
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.endurance.facts import Fact
 from benchmarks.endurance.score import knows, lines_of, open_line, plain

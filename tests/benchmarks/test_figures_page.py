@@ -1,7 +1,5 @@
 """docs/figures.md names commands that exist: modules that run, their options, and sections."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Texts of others that are made to be slow take time in proportion to their length."""
 
-from __future__ import annotations
-
 import pytest
 from benchmarks.hostile_text import measured
 

@@ -1,7 +1,5 @@
 """The report: one page of every figure, with its spread, and with what could not be measured."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """A client as the real one was seen to be, and the model behind it: what a hook printed is handed
 over in the next request or the one after, once the hook has ended, however it ended."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A message waits in its window's outbox, is printed, and is seen to arrive."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The outbox against a list of messages, while hooks are killed wherever they touch the disk."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from functools import partial

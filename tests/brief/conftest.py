@@ -1,7 +1,5 @@
 """A fault of ours costs a user one source of the brief; in these tests it is loud."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

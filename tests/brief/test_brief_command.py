@@ -1,7 +1,5 @@
 """`holdfast brief`: stdout is the brief and nothing else."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

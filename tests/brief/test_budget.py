@@ -1,7 +1,5 @@
 """Laws of the budget: never over it, no empty heading, nothing pinned cut, cuts between items."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a brief says: the task, the rules, what is open; facts, and nothing that no longer holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

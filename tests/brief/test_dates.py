@@ -1,7 +1,5 @@
 """What is at hand comes first, and what is quoted carries its date."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

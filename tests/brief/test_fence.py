@@ -1,7 +1,5 @@
 """Quoted words are inert: they close no fence, start no instruction, drive no terminal."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A brief that is too long for one hook is printed by two, and each half can be read alone."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """`holdfast lost`: how much of each item a summary holds; readable, without secrets."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What has just come back and what was said last is told at length where there is room."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

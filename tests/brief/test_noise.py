@@ -1,7 +1,5 @@
 """What tells nothing is left out, and what is told is told plainly."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Four roles, chosen by the agent's type; a user's own template wins."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

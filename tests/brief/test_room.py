@@ -1,7 +1,5 @@
 """How the room of a brief is shared: the user's words, what was printed, names last."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

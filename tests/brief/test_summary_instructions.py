@@ -1,7 +1,5 @@
 """The words for the summariser: short, and first what must not be lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

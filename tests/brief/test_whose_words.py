@@ -1,8 +1,6 @@
 """Nothing that the model or a tool wrote passes for words of the user: in our lines, quotation
 marks are ours alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Laws of the room: pins come first, shares hold, what is left is lent by priority."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The budget composes the brief: no compartment crowds out another, pins hold, evictions too."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Pins, evictions and shares: stored in small files, bounded, and read tolerantly."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """Documents and entries for tests: name what matters, default the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

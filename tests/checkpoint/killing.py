@@ -5,8 +5,6 @@ how many checkpoints there are before; a third word `prune` kills a pruning inst
 Any broken promise is an AssertionError and exit 1.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

@@ -1,7 +1,5 @@
 """Lines that the session's own model adds: apart, under its name, and kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a checkpoint says about edits, commits, failures and runs: quoted, with the turn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

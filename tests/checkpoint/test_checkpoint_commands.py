@@ -1,7 +1,5 @@
 """verify, rebuild, diff, resume through their own doors."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What a checkpoint's file looks like, and that nothing in it can pass for something else."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import re

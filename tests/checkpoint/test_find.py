@@ -1,7 +1,5 @@
 """Finding the checkpoint that is meant, and where it comes from."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The index: as the plan has it, mended from the files, never believed over them."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

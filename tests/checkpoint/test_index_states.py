@@ -1,7 +1,5 @@
 """Checkpoints and their index against a set of files: saved, killed, damaged, pruned, rebuilt."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from datetime import timedelta

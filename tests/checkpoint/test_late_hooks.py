@@ -1,7 +1,5 @@
 """A hook that the client would end stops reading, says so, and the next one reads on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path

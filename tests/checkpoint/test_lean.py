@@ -1,7 +1,5 @@
 """What keeping a checkpoint loads: it happens inside PreCompact, where a person waits."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

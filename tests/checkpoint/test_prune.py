@@ -1,7 +1,5 @@
 """Retention: who may go is a judgement on values; letting go looks at the file once more."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

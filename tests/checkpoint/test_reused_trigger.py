@@ -1,7 +1,5 @@
 """What a window notes of its last checkpoint is what the file says of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a reader of a checkpoint finds: every edited file, what is open, what was said."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

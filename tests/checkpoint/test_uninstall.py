@@ -1,7 +1,5 @@
 """`holdfast uninstall --checkpoints`: our folders in the projects go, and nothing else."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Verifying: every kind of damage is found, and named by its part."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Saving a checkpoint: Markdown and snapshot, once per state, with its parent."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -16,12 +14,6 @@ from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
 
 
 def _mode(path: Path | str) -> int:

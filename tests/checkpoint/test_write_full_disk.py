@@ -1,7 +1,5 @@
 """Full, faulty and simple disks: a checkpoint is proven or not saved, and nothing is left over."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -15,13 +13,6 @@ from holdfast.checkpoint.write import keep
 from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, final_names, in_project, left_drafts
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
 
 ROOT = Path(__file__).parents[2]
 FULL = """

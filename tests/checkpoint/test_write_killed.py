@@ -1,7 +1,5 @@
 """kill -9 at every write point: a whole checkpoint or none, and the next run heals the rest."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

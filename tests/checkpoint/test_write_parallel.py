@@ -1,7 +1,5 @@
 """Several keepers in the same second: distinct checkpoints, one index, nothing lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a checkpoint goes when the project is odd, hostile, or cannot be written."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,12 +14,6 @@ from holdfast.checkpoint.write import keep
 from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, in_project
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
 
 
 @pytest.mark.requirement("C5")

@@ -1,7 +1,5 @@
 """`holdfast board` through its public door."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which session a command speaks of, and where a checkpoint of it may go."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

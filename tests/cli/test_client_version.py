@@ -1,7 +1,5 @@
 """A program that is asked for its version has its time, whatever it does with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Commands through their public door."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """`holdfast db`, and what `status` says of the team's server."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

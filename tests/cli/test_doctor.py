@@ -1,7 +1,5 @@
 """The doctor fires what is installed, and tells truth from show."""
 
-from __future__ import annotations
-
 import json
 import re
 from contextlib import chdir
@@ -33,7 +31,7 @@ def _install() -> None:
     assert run.exit_code == 0, run.output
 
 
-@pytest.mark.requirement("U2", "X3")
+@pytest.mark.requirement("U2", "U6", "X3", "B1", "B2", "C4")
 def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     tmp_path: Path, own_home: Path
 ) -> None:
@@ -47,7 +45,12 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert "Finish the edit in hand before you begin the next task" in reached["PostToolUse"]
     assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
     assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
+    [server] = found["servers"]
+    assert (server["path"], server["ok"]) == (str(own_home / ".claude.json"), True)
+    assert {"status", "checkpoint", "resume", "board"} <= set(server["tools"])
     shown = _says()[1]
+    saved = r"saved a checkpoint and told the summariser what to keep \(\d+ characters\)"
+    assert re.search(saved, shown) and re.search(r"restored a brief of \d+ tokens", shown)
     assert "in a made-up session whose window is 99% full" in shown
     assert "All is well." not in shown, "directly below an error"
     assert "All checks passed. The errors above were logged" in shown
@@ -68,19 +71,6 @@ def test_a_missing_second_hook_is_told_with_what_it_costs(tmp_path: Path, own_ho
     assert said == f"{NO_SECOND_HALF}; run `holdfast install`"
     _install()
     assert _doctor(tmp_path)[0] == 0
-
-
-@pytest.mark.requirement("U2", "U6")
-@pytest.mark.usefixtures("quick")
-def test_the_server_is_started_asked_for_its_tools_and_seen_to_end(
-    tmp_path: Path, own_home: Path
-) -> None:
-    _install()
-    code, found = _doctor(tmp_path)
-    assert code == 0, found["troubles"]
-    [server] = found["servers"]
-    assert (server["path"], server["ok"]) == (str(own_home / ".claude.json"), True)
-    assert {"status", "checkpoint", "resume", "board"} <= set(server["tools"])
 
 
 @pytest.mark.requirement("U2", "U6")
@@ -110,18 +100,6 @@ def test_a_server_that_does_not_live_is_a_trouble(
 
 @pytest.mark.requirement("U2", "B1", "B2", "C4")
 @pytest.mark.usefixtures("quick")
-def test_a_compaction_is_rehearsed_and_what_came_of_it_is_told(tmp_path: Path) -> None:
-    _install()
-    code, out, _ = _says()
-    assert code == 0
-    assert re.search(
-        r"saved a checkpoint and told the summariser what to keep \(\d+ characters\)", out
-    )
-    assert re.search(r"restored a brief of \d+ tokens", out)
-
-
-@pytest.mark.requirement("U2", "B1", "B2", "C4")
-@pytest.mark.usefixtures("quick")
 def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Path) -> None:
     _install()
     path = own_home / ".claude" / "settings.json"
@@ -138,18 +116,13 @@ def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Pa
 
 
 @pytest.mark.requirement("U2")
-def test_nothing_installed_is_trouble(tmp_path: Path) -> None:
-    code, found = _doctor(tmp_path)
-    assert code == 1
-    assert "no hook of Holdfast is installed" in found["troubles"][0]
-
-
-@pytest.mark.requirement("U2")
-def test_where_nothing_is_installed_the_doctor_leaves_no_folder(
+def test_nothing_installed_is_trouble_and_the_doctor_leaves_no_folder(
     tmp_path: Path, own_home: Path
 ) -> None:
-    _, found = _doctor(tmp_path)
-    assert len(found["troubles"]) == 1
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [trouble] = found["troubles"]
+    assert "no hook of Holdfast is installed" in trouble
     assert list(own_home.iterdir()) == []
 
 
@@ -323,8 +296,10 @@ EVIL = [
 
 
 @pytest.mark.requirement("U2", "X7")
-@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
-@pytest.mark.parametrize("line", EVIL)
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("settings.json", EVIL[0]), ("settings.local.json", EVIL[1]), ("settings.json", EVIL[2])],
+)
 def test_the_doctor_runs_no_line_that_came_with_a_repository(
     tmp_path: Path, name: str, line: str
 ) -> None:

@@ -1,8 +1,6 @@
 """A signal that ends a command is heard by whoever waits for it, and by nobody after. One that
 comes before anybody waits ends the command quietly."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What `holdfast help` and its relatives say, and what a shell completes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,8 +1,6 @@
 """`holdfast lost --history`: the last compactions of all sessions, before and after the
 installation."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The way out of every command: words and an exit code, whatever went wrong inside."""
 
-from __future__ import annotations
-
 import sys
 
 import click

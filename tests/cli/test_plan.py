@@ -1,7 +1,5 @@
 """`holdfast plan` through its public door."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -99,16 +97,6 @@ def test_the_table_shows_the_inputs_beside_each_number(project: Path) -> None:
     [sail] = [line for line in found.stdout.splitlines() if "T4 Sail" in line]
     assert sail.split()[-2:] == ["16,000", "unknown"]
     assert "not there yet, so taken as files to create: cart.py, price.py" in found.stderr
-
-
-@pytest.mark.requirement("P3", "U3")
-def test_a_document_that_is_no_plan_is_refused_with_the_way_on(project: Path) -> None:
-    (project / "lessons.md").write_text("# Lessons\n\n1. Ask early\n2. Test first\n")
-    refused = _invoke("lessons.md")
-    assert isinstance(refused.exception, BadPlan)
-    assert refused.exception.exit_code == 2
-    assert "lessons.md: no task in it" in str(refused.exception)
-    assert refused.exception.hint.endswith("/holdfast:plan lessons.md")
 
 
 @pytest.mark.requirement("U3")

@@ -1,7 +1,5 @@
 """After a checkpoint nobody is told to take one: whoever took it says how full the window was."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ commands, all tools and all reading routes are asked, each must answer, and what
 file they leave is looked through. A run with a Claude of its own is in `tests/run`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

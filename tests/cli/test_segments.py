@@ -1,7 +1,5 @@
 """`holdfast roll` and `holdfast segments` through their public doors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Nothing in a path, a branch, a task or a prompt acts on the terminal of whoever looks."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Archived transcripts as a user meets them: turned on, listed, read, turned off, removed."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A home that takes nothing: which folder, why, what to try, and the right exit code."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

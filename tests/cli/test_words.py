@@ -1,7 +1,5 @@
 """Words on the command line that are not UTF-8: refused at the border, by every command."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of things that are not there: folders, agents, files, topics, numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sessions, each with a fault of its own kind in what the client or a hook left on disk."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

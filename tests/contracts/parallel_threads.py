@@ -1,7 +1,5 @@
 """Several threads at once, at one signal, with a database connection each."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

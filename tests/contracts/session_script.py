@@ -1,7 +1,5 @@
 """A session as its hooks and its client leave it on disk, written step by step."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Actions and the sums they leave in their session, on both engines."""
 
-from __future__ import annotations
-
 import pytest
 
 from holdfast.hub.store.rows import Row

@@ -1,7 +1,5 @@
 """Backup and restore: one form for both engines, whole or not at all."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 from typing import Any

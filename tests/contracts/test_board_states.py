@@ -1,7 +1,5 @@
 """Messages and claims of the board against a dict, with failing writes among them; both engines."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule

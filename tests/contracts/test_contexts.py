@@ -1,7 +1,5 @@
 """What is known of an agent from what clients posted, and what its snapshots hold together."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """A damaged SQLite file: found, said in words, set aside, made again."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Acknowledged means on the disk: a write that was answered survives a power cut."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

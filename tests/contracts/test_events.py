@@ -1,8 +1,6 @@
 """Events are written at the end of a transaction, in the order of commits; of a change that fails
 nothing is."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

@@ -1,7 +1,5 @@
 """The tree of a project: right, in four queries, and by indexes."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 

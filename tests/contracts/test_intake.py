@@ -1,7 +1,5 @@
 """The tree fills itself, exactly once, from what hooks and the client leave on the disk."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

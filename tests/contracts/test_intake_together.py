@@ -1,7 +1,5 @@
 """Hooks of eight processes and two that take in, all at once: nothing lost, nothing doubled."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import suppress

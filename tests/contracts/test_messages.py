@@ -1,7 +1,5 @@
 """Messages and their delivery: to whom, in which order, and never twice."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -102,20 +100,3 @@ def test_of_readers_at_once_only_one_gets_a_message_as_unread(store: Store, stor
         assert isinstance(inbox, DeliveryInbox)
         fresh += inbox.unread_ids
     assert sorted(fresh) == sorted(row["id"] for row in looked.rows)
-
-
-@pytest.mark.requirement("A3")
-def test_a_message_is_pending_until_it_is_claimed(store: Store) -> None:
-    sent = posted(store, topic="checkpoint_trigger", to_agent="b")
-
-    def pending() -> list[str]:
-        return [row["id"] for row in store.read(lambda c: messages.pending(c, "b", None, NOW))]
-
-    assert pending() == [sent]
-    assert store.write(lambda c: messages.claim(c, [sent], "b", NOW)) == [sent]
-    assert pending() == []
-    assert store.write(lambda c: messages.claim(c, [sent], "b", NOW + 1)) == []
-    assert unread(store, "b") == []
-    assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 3)) == [sent]
-    assert store.write(lambda c: messages.confirm(c, [sent], "b", NOW + 4)) == []
-    assert pending() == []

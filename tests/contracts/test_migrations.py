@@ -4,8 +4,6 @@
 and the rows of a short session, written through their own API.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """What hooks know of the shared work, without opening a database."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What several tell of one project or request at once is all kept, on both engines."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """How full a window was is kept step by step, once, thinned after a day, and bounded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A lost or damaged database is made again; what people wrote stays where it can be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

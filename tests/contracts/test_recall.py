@@ -1,7 +1,5 @@
 """One suite for the index of recall, on a SQLite file and on PostgreSQL."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads on PostgreSQL: a statement is one round trip, and a closed connection is replaced."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import psycopg

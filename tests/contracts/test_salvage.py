@@ -1,7 +1,5 @@
 """A file damaged anywhere: what stands on its sound pages comes back."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

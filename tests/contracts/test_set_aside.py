@@ -1,7 +1,5 @@
 """A session that cannot be ingested stops no other: it is set aside, reported and tried again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

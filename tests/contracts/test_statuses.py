@@ -2,8 +2,6 @@
 that was read from transcripts.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

@@ -1,7 +1,5 @@
 """Subtasks and the agents at work on them, on both engines."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 

@@ -1,7 +1,5 @@
 """Requests, tasks and their waves, on both engines."""
 
-from __future__ import annotations
-
 import pytest
 import sqlalchemy as sa
 

@@ -1,7 +1,5 @@
 """Waiting changes are written together: all of them, in order, without the refused ones."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import Future, wait
 from typing import Any

@@ -1,7 +1,5 @@
 """A project with some work in it: name what matters, the rest is made up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

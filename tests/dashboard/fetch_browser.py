@@ -5,8 +5,6 @@ change to the system. Where neither is possible the other tests still run, so th
 missing and ends well.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A machine with sessions on it, as their hooks and their client leave them, told up to now."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """An afternoon of four projects, for pages that need agents, waves and compactions to show."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

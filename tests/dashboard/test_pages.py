@@ -1,7 +1,5 @@
 """Every page, as a reader meets it: filled, by keyboard, live, narrow, and when things go wrong."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

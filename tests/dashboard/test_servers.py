@@ -1,10 +1,10 @@
 """Servers that are empty, crowded, or gone."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +12,14 @@ from tests.dashboard.conftest import Visit, at_home, serving
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]  # a browser on a busy machine
 Begin = Callable[..., Visit]
+
+
+def _filled(home: Path) -> AbstractContextManager[Any]:
+    from tests.dashboard.machine import fill
+
+    with at_home(home):
+        fill(home)
+    return serving(home)
 
 
 @pytest.mark.requirement("U5")
@@ -61,11 +69,7 @@ def test_a_fresh_installation_shows_what_past_summaries_left_out(
 def test_a_server_that_stands_still_is_noticed_and_every_page_still_opens(
     tmp_path: Path, visit: Begin
 ) -> None:
-    from tests.dashboard.machine import fill
-
-    with at_home(tmp_path):
-        fill(tmp_path)
-    with serving(tmp_path) as server:
+    with _filled(tmp_path) as server:
         reader = visit(server, logged_in=False)
         with reader.page.expect_response("**/Settings-*.js"):  # the last page is here, too
             reader.log_in()
@@ -103,11 +107,7 @@ def test_two_hundred_windows_are_folded_into_groups(tmp_path: Path, visit: Begin
 def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
     tmp_path: Path, visit: Begin
 ) -> None:
-    from tests.dashboard.machine import fill
-
-    with at_home(tmp_path):
-        fill(tmp_path)
-    with serving(tmp_path) as server:
+    with _filled(tmp_path) as server:
         port = server.port
         reader = visit(server)
         reader.see("And the legend")
@@ -125,11 +125,7 @@ def test_a_server_that_is_gone_leaves_the_numbers_and_is_found_again(
 def test_what_a_server_that_is_gone_did_not_tell_is_unknown_and_what_it_told_stays(
     tmp_path: Path, visit: Begin
 ) -> None:
-    from tests.dashboard.machine import fill
-
-    with at_home(tmp_path):
-        fill(tmp_path)
-    with serving(tmp_path) as server:
+    with _filled(tmp_path) as server:
         message = {"from_agent": "a", "topic": "workflow.progress", "content": "Tables are drawn"}
         server.post("/api/messages", message)
         reader = visit(server)

@@ -1,7 +1,5 @@
 """Questions that a reader answers by looking, on a machine where agents work and summaries err."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

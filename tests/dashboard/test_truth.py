@@ -3,8 +3,6 @@
 The page shows fields of the interface as they are; what is compared here is what it shows.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

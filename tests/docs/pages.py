@@ -1,7 +1,5 @@
 """The code blocks of README and docs: the commands in them, and the screens they show."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

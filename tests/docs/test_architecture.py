@@ -1,7 +1,5 @@
 """What the architecture page names is there, and no folder is missing from it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

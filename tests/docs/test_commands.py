@@ -1,7 +1,5 @@
 """Every command in README and docs exists with its options; every screen is what it prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -93,7 +91,7 @@ def test_the_tokens_restored_in_the_demo_are_one_figure_and_the_right_one() -> N
     assert stated[0] == pytest.approx(compaction["brief_tokens"], rel=0.05)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo_prints() -> str:
     line = [sys.executable, str(ROOT / "demo" / "play.py")]
     run = subprocess.run(line, capture_output=True, text=True, check=True, timeout=110)

@@ -1,7 +1,5 @@
 """Every setting and command is documented, and every place that states the version agrees."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -56,7 +54,6 @@ def test_a_page_that_is_not_up_to_date_is_noticed_and_written_again(tmp_path: Pa
     line = [sys.executable, str(tmp_path / "reference.py")]
     assert subprocess.run([*line, "--check"], check=False).returncode == 1
     assert subprocess.run(line, check=False).returncode == 0
-    assert subprocess.run([*line, "--check"], check=False).returncode == 0
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Settings\n") and text.endswith("<!-- end -->\nMine.\n")
     assert all(f"| `{one.name}` | {one.default} |" in text for one in TABLE)

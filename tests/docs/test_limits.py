@@ -1,7 +1,5 @@
 """The limits of the interface are written down as they are, and so is every filter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

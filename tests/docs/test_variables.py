@@ -1,7 +1,5 @@
 """Every environment variable that changes what Holdfast does is on the page of settings."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Before and after a compaction, through the real hook processes: saved, steered, given back."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -71,25 +69,6 @@ def test_after_a_compaction_the_brief_gives_back_rules_request_and_commands(work
     assert given.startswith("<holdfast-brief")
     assert given.rstrip().endswith("</holdfast-brief>")
     assert len(given) / 3.5 <= 2_000
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("C9")
-def test_asked_twice_the_same_state_is_one_checkpoint(work: Work) -> None:
-    for _ in range(3):
-        raw("PreCompact", work.path, work.project)
-    assert len(work.checkpoints) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("B4")
-def test_ten_compactions_later_the_rule_and_the_request_still_stand(work: Work) -> None:
-    for cycle in range(10):
-        work.round(50_000 + cycle, f"make part-{cycle}")
-        _, given = work.compact(f"Cycle {cycle} was done.")
-    assert RULE in given
-    assert REQUEST in given
-    assert len(given) <= 10_000
 
 
 @pytest.mark.requirement("C13", "X6")
@@ -169,20 +148,6 @@ def test_the_offer_quotes_no_file_outside_the_project(work: Work, tmp_path: Path
     said = to_model(work.hook("SessionStart", source="startup", session="s2"))
     assert work.checkpoints[0].stem in said
     assert "me@private.example" not in said
-
-
-@pytest.mark.requirement("B7", "X7")
-def test_a_checkpoint_that_came_with_the_repository_is_not_offered(
-    work: Work, own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One machine made and committed it; another has cloned it to the same path."""
-    work.compact()
-    assert work.checkpoints[0].stem in to_model(
-        work.hook("SessionStart", source="startup", session="s2")
-    )
-    monkeypatch.setenv("HOLDFAST_HOME", str(own_home / "another machine"))
-    work.environ["HOLDFAST_HOME"] = str(own_home / "another machine")
-    assert to_model(work.hook("SessionStart", source="startup", session="s3")) == ""
 
 
 CONDUCTOR = {
@@ -288,21 +253,6 @@ def test_a_secret_reaches_neither_checkpoint_nor_brief(work: Work) -> None:
 
 def _ours() -> list[Path]:
     return [path for path in Path(os.environ["HOLDFAST_HOME"]).rglob("*") if path.is_file()]
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("B2")
-def test_a_brief_is_as_large_as_the_user_set_it(work: Work) -> None:
-    rules = [f"Never touch the gauge number {n}, it belongs to harbour {n * 7}." for n in range(60)]
-    work.lines += [a_prompt(rule) for rule in rules]
-    work.round(20_000)
-    _, usual = work.compact()
-    assert 1_400 < len(usual) <= 7_000
-    (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
-    work.round(30_000)
-    _, small = work.compact()
-    brief = small[small.index("<holdfast-brief") :]  # a warning may stand before it
-    assert 0 < len(brief) <= 1_400
 
 
 @pytest.mark.requirement("B15")

@@ -1,7 +1,5 @@
 """Ten compactions in one session, through the real hook processes: nobody has to step in."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A session without one usage number: every reading of it says that it is an estimate."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files survive infrastructure: with every database gone, what matters is still there."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

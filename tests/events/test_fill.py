@@ -1,7 +1,5 @@
 """Fill, alerts, compaction, and filling again: told through the real hook processes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The recorded session, played through the real hooks and taken in: one row for everything."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where the client really compacts, learned from sessions on this machine through real hooks."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

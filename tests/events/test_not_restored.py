@@ -1,8 +1,6 @@
 """If a brief cannot be made after a compaction, model and user are told so, and where the words
 are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

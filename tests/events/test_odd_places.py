@@ -1,7 +1,5 @@
 """Where people keep their work: odd names, another filesystem, a project that is read-only."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import unicodedata
@@ -81,17 +79,3 @@ def test_a_home_on_another_filesystem_than_the_project(
     [entry] = index.load()
     assert entry.path.startswith(str(project))
     assert [path for path in elsewhere.rglob("*") if atomic.is_draft(path.name)] == []
-
-
-@pytest.mark.requirement("C5", "X6")
-def test_a_project_in_which_nothing_can_be_created(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`.claude` is a file there, which stops root too; a mode would not."""
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / ".claude").write_text("in the way")
-    assert RULE in _compacts(project, tmp_path)
-    [entry] = index.load()
-    assert entry.path.startswith(os.environ["HOLDFAST_HOME"])
-    assert (project / ".claude").read_text() == "in the way"

@@ -1,7 +1,5 @@
 """A window that fills again at once: one alert says so, before the client gives up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is owed after a compaction is paid, whatever the reading and the clock say."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

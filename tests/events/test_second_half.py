@@ -1,7 +1,5 @@
 """A long brief is printed by two hooks at the same time; the second one costs only itself."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

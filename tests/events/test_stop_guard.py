@@ -1,7 +1,5 @@
 """The stop guard's judgement: values in, a verdict out."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

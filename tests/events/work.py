@@ -1,7 +1,5 @@
 """A session in a project of its own, told round by round, with the hooks of its compactions."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

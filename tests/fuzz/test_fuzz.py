@@ -1,7 +1,5 @@
 """What the fuzzer found stays fixed; and a short run of every target finds nothing new."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Addresses of databases: what people and logs see of them holds no password."""
 
-from __future__ import annotations
-
 import pytest
 
 from holdfast.hub.errors import NoSuchDatabase

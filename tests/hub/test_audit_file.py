@@ -1,7 +1,5 @@
 """The audit log is moved aside when it is full, and nothing of it is missed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Times of rows: written as ISO 8601, and read back to the millisecond."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

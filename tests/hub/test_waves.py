@@ -1,7 +1,5 @@
 """How the status of a wave is derived."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import pytest

@@ -51,23 +51,6 @@ def test_with_a_server_alone_a_full_session_is_saved(own_home: Path, tmp_path: P
     assert [line for line in errors if not line.endswith(late)] == []
 
 
-@pytest.mark.slow
-@pytest.mark.requirement("A5", "X3")
-@pytest.mark.usefixtures("quick_looks")
-@pytest.mark.parametrize(
-    "word", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)]
-)
-def test_a_server_that_is_killed_gives_its_place_to_the_next(
-    tmp_path: Path, word: signal.Signals
-) -> None:
-    with talking(tmp_path) as first:
-        until(lambda: (loop.holder() or {}).get("pid") == first.process.pid, LONG)
-        with talking(tmp_path) as second:
-            first.process.send_signal(word)
-            assert ended(first.process.pid)
-            until(lambda: (loop.holder() or {}).get("pid") == second.process.pid, LONG)
-
-
 @pytest.mark.nightly
 @pytest.mark.requirement("M2", "X3")
 def test_vectors_are_made_in_the_background_and_a_kill_ends_it_at_once(

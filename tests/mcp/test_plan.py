@@ -8,8 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.plan.load import load_plan
-from holdfast.run.journal import Ended, Journal, Started, TaskShare, journal_folder
 from tests.mcp.clients import DirectClient, a_session
 
 PLAN = """
@@ -62,14 +60,10 @@ def test_a_task_that_does_not_fit_is_cut_and_says_which_files_are_where(
     ("asked", "words"),
     [
         ({}, "either"),
-        ({"text": "- [ ] a", "path": "plan.md"}, "either"),
-        ({"text": " \n"}, "empty"),
         ({"text": "{"}, "line:1: not JSON"),
         ({"text": "x" * 200_000}, "text"),
-        ({"path": "../plan.md"}, "not in this project"),
         ({"path": "/etc/passwd"}, "not in this project"),
         ({"path": "link.md"}, "not in this project"),
-        ({"path": "none.md"}, "no such file"),
         ({"path": "a\0b"}, "project"),
         ({"path": "."}, "not a plain file"),
     ],
@@ -89,22 +83,6 @@ def test_a_hostile_title_is_harmless(talk: DirectClient) -> None:
     assert "<system>" not in one["title"]
     assert "\x1b" not in one["title"]
     assert secret not in one["title"]
-
-
-@pytest.mark.requirement("U6", "P5")
-def test_what_a_run_has_done_of_a_file_is_not_planned_again(
-    project: Path, talk: DirectClient
-) -> None:
-    file = project / "plan.md"
-    file.write_text("- [ ] One\n  - size: 9k\n- [ ] Two\n  - size: 8k\n", "utf-8")
-    one = load_plan(file).tasks[0]
-    folder = journal_folder(file, project)
-    Path(folder).mkdir(parents=True)
-    journal = Journal(folder)
-    journal.add(Started("s", "b", tasks=(TaskShare(one.id, one.hash),)))
-    journal.add(Ended("s", "done", exit=0))
-    found = talk.good("plan", path="plan.md")
-    assert (found["done"], found["tokens"]) == (1, 8_000)
 
 
 PHASES = """

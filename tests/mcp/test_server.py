@@ -106,7 +106,7 @@ def test_a_database_that_comes_back_is_used_again(tmp_path: Path) -> None:
         assert talk.good("board", op="read")["messages"] == []
 
 
-@pytest.mark.requirement("U6")
+@pytest.mark.requirement("U6", "C5")
 def test_over_the_wire_tools_are_listed_and_called_as_in_this_process(tmp_path: Path) -> None:
     a_session(tmp_path)
     with talking(tmp_path) as talk:

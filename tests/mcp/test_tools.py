@@ -7,7 +7,6 @@ import pytest
 
 from holdfast.archive import outputs
 from holdfast.budget import ledger
-from holdfast.checkpoint.verify import verify
 from holdfast.segment import library as segments
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places
@@ -65,15 +64,6 @@ def test_after_a_clear_the_session_that_follows_is_meant(project: Path, talk: Di
     assert talk.good("status")["session_id"] == "s2"
 
 
-@pytest.mark.requirement("U6", "C5")
-def test_a_checkpoint_is_taken_and_proven(project: Path, talk: DirectClient) -> None:
-    a_session(project)
-    found = talk.good("checkpoint")
-    assert found["verified"]
-    assert verify(found["path"]).ok
-    assert talk.good("checkpoint")["reused"], "the same state is not kept twice"
-
-
 @pytest.mark.requirement("U6", "C2", "X4")
 def test_lines_that_the_model_adds_stand_in_this_checkpoint_and_in_later_ones(
     project: Path, talk: DirectClient
@@ -113,13 +103,6 @@ def test_a_changed_checkpoint_is_not_handed_over(project: Path, talk: DirectClie
     path = Path(talk.good("checkpoint")["path"])
     path.write_text(path.read_text() + "\nand obey me\n")
     assert "NOT VERIFIED" in talk.bad("resume", which="latest")
-
-
-@pytest.mark.requirement("U6", "B10")
-def test_the_brief_of_now_can_be_read(project: Path, talk: DirectClient) -> None:
-    a_session(project)
-    found = talk.good("resume", which="now")
-    assert "never touch the tide tables" in found["text"]
 
 
 @pytest.mark.store

@@ -37,7 +37,7 @@ def test_one_process_of_a_machine_makes_vectors_at_a_time(monkeypatch: pytest.Mo
         looked.set()
         return []
 
-    filler = sync.Filler(projects)
+    filler = sync.Filler(projects, wait_seconds=0.0)
     with lock.hold_file(f"{root()}/{sync.LOCK}"):
         filler.start()
         assert not looked.wait(0.1)

@@ -157,8 +157,7 @@ def _a_project(folder: Path, text: str) -> Path:
     return folder
 
 
-@pytest.mark.requirement("U3", "M6")
-@pytest.mark.requirement("U3", "U5")
+@pytest.mark.requirement("U3", "U5", "M6")
 def test_a_session_is_found_in_the_project_that_its_lines_name_not_its_folder(
     tmp_path: Path,
 ) -> None:

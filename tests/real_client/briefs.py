@@ -1,7 +1,5 @@
 """The briefs in a request, and the checkpoints of a project, as plain values."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

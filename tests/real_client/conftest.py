@@ -1,6 +1,8 @@
-"""The real Claude Code is the judge of these tests; without it they are skipped, loudly."""
+"""The real Claude Code is the judge of these tests; without it they are skipped, loudly.
 
-from __future__ import annotations
+What a session left is made once per worker, not per module: a worker that takes over the tests of
+another one comes back to a module, and had to play its session again.
+"""
 
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Holdfast installed as `holdfast install` does it, and a model that asks its tools."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,6 @@
 """`holdfast run` with the real client: the conductor itself is the confined program, so that every
 client it starts is confined with it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

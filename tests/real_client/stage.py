@@ -1,7 +1,5 @@
 """Where one run of the real client happens: a home, a project under git, and our folder."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass

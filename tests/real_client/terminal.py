@@ -1,7 +1,5 @@
 """The client as a user meets it: in a terminal, here a pseudo-terminal, inside the same cage."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

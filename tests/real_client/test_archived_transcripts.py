@@ -1,7 +1,5 @@
 """A session of the real client outlives its transcript: archived at its end, found without it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,11 +1,8 @@
 """A message posted while the real client works reaches the model's next requests exactly once; and
 the watcher saves the real session while it lives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,9 +15,9 @@ from tests.trial.script import (
     Acts,
     ReceivedRequest,
     ScriptedAnswer,
-    ScriptedToolCall,
     Step,
     bash,
+    start_agent,
     usage_of,
 )
 
@@ -28,12 +25,6 @@ from .stage import Stage, perform
 
 pytestmark = pytest.mark.real_client
 WORDS = "the schema of stations has changed"
-TASK: dict[str, Any] = {
-    "description": "Look around",
-    "prompt": "Look around and report.",
-    "subagent_type": "general-purpose",
-    "run_in_background": False,
-}
 
 
 class During:
@@ -102,7 +93,7 @@ def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
 ) -> None:
     main = [
         ScriptedAnswer("First.", (bash("echo first"),), usage_of(20_000)),
-        ScriptedAnswer("Let an agent look.", (ScriptedToolCall("Agent", TASK),), usage_of(30_000)),
+        ScriptedAnswer("Let an agent look.", (start_agent(),), usage_of(30_000)),
         *rounds((35_000, 36_000)),
     ]
     report = [ScriptedAnswer("All is well.", usage=usage_of(24_000)), ScriptedAnswer("I saw it.")]

@@ -1,7 +1,5 @@
 """Fill, alert, compaction, refill: what the API received, with the real client in between."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

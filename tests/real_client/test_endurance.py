@@ -1,7 +1,5 @@
 """A short endurance session in the real client: the harness works, and its scoring can fail."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +20,7 @@ class Played(NamedTuple):
     alone: Result
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def played(binary: Path) -> Played:
     """One seed; whatever was not said as written, or said too early, raises."""
     sides = [WITH_HOLDFAST, CLIENT_ALONE]

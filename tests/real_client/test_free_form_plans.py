@@ -1,8 +1,6 @@
 """`/holdfast:plan FILE` with plans that follow no form: the session's model writes the documented
 form, which the command itself quotes, into a new file, and nothing runs before the user agrees."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

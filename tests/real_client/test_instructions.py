@@ -1,7 +1,5 @@
 """The client's own requests judge what we say it loads, and what a compaction leaves of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The cycle in a terminal: a prompt is typed, the window fills, and the brief is given back."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -28,7 +26,7 @@ ON_SCREEN = re.compile(r"hookerror|\]failed:|validationfailed")
 IN_LOG = re.compile(r"(?:completed|finished) with status [1-9].*|JSON output validation failed.*")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ended(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Terminal, Stage]:
     """One sitting: a request, an automatic compaction, `/compact`, one more prompt, `/exit`."""
     stage = a_stage(tmp_path_factory.mktemp("interactive"))

@@ -1,7 +1,5 @@
 """`/compact` asked for by the user, headless: kept, and given back when the session is resumed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,7 +52,7 @@ def _runs(binary: Path, stage: Stage) -> Runs:
     return Runs(stage, before, compacted, resumed)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def runs(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Our hooks come only with the `/compact`: nothing of the session was kept before."""
     return _runs(binary, a_stage(tmp_path_factory.mktemp("manual")))

@@ -1,7 +1,5 @@
 """The real client starts our server, calls its tools, and takes it with it when it goes."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The cage the client runs in, tried with a small program in the client's place."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Moments at which the client does not do the usual thing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pytest
 from holdfast.wire import spool
 from tests.trial.cycle import compactions, hook_faults, our_texts, rounds
 from tests.trial.run import run_trial
-from tests.trial.script import Acts, ScriptedAnswer, ScriptedError, ScriptedToolCall, Step, usage_of
+from tests.trial.script import Acts, ScriptedAnswer, ScriptedError, Step, start_agent, usage_of
 
 from .stage import LOUD, Stage, hook_settings, perform
 
@@ -102,14 +100,12 @@ def test_a_window_set_for_an_agent_moves_the_limit_of_that_agent(
     place.parent.mkdir(parents=True)
     words = "name: counter\ndescription: counts tide gauges\nautoCompactWindow: 120000"
     place.write_text(f"---\n{words}\n---\nYou count.\n")
-    task = {
-        "description": "Count the gauges",
-        "prompt": "Count the tide gauges.",
-        "subagent_type": "counter",
-        "run_in_background": False,
-    }
     main = [
-        ScriptedAnswer("Let an agent count.", (ScriptedToolCall("Agent", task),), usage_of(60_000))
+        ScriptedAnswer(
+            "Let an agent count.",
+            (start_agent("Count the tide gauges.", "counter"),),
+            usage_of(60_000),
+        )
     ]
     agent = [
         *rounds((70_000, 86_000, 88_500, 20_000)),

@@ -1,7 +1,5 @@
 """The plugin in the real client: installed from a folder, and useful before its environment is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A window that refills at once, in the real client: the alert before it gives up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A long session gets both halves of its brief, in the real client."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A plan of three batches with the real client: killed in the second, run again, each done once."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys
@@ -72,7 +70,7 @@ def _report(request: ReceivedRequest) -> ScriptedToolCall:
     return ScriptedToolCall("StructuredOutput", {"tasks": rows, "summary": summary})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def runs(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Ran, Ran, Model]:
     stage = a_stage(tmp_path_factory.mktemp("run"))
     (stage.project / "plan.md").write_text(PLAN)

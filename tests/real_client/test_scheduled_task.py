@@ -1,7 +1,5 @@
 """A schedule in a cloned repository sends a prompt: nothing that we write calls it the user's."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -4,8 +4,6 @@ No shell command is allowed but what the commands themselves allow, and the scri
 it is told: it runs what the expanded prompt quotes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -100,7 +98,7 @@ class Ran(NamedTuple):
     compressed: Trial
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ran(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Both in one sitting, then each headless; every session has one segment of its own."""
     stage = a_stage(tmp_path_factory.mktemp("slash"))

@@ -1,14 +1,12 @@
 """A subagent has a window of its own, and what is said about it must not reach its parent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from holdfast.wire import spool
 from tests.trial.cycle import hook_faults, our_texts, rounds
-from tests.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
+from tests.trial.script import Acts, ScriptedAnswer, bash, start_agent, usage_of
 
 from .stage import Stage, perform
 
@@ -20,15 +18,9 @@ AGENT_USAGE = (80_000, 120_000, 130_000, 145_000, 153_000, 158_000)
 
 
 def _script() -> Acts:
-    task = {
-        "description": "Look around",
-        "prompt": "Look around and report.",
-        "subagent_type": "general-purpose",
-        "run_in_background": False,
-    }
     main = [
         ScriptedAnswer("First.", (bash("echo first"),), usage_of(20_000)),
-        ScriptedAnswer("Let an agent look.", (ScriptedToolCall("Agent", task),), usage_of(30_000)),
+        ScriptedAnswer("Let an agent look.", (start_agent(),), usage_of(30_000)),
         *rounds((35_000, PARENT_MOST)),
     ]
     report = ScriptedAnswer("All is well.", usage=usage_of(AGENT_USAGE[-1] + 100))

@@ -5,15 +5,13 @@ says into the agent's next request. Its summary request carries the agent's id t
 `compact_boundary` comes in the event stream, so compactions are counted by summaries here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from tests.trial.cycle import MODEL, SUMMARY, hook_faults
 from tests.trial.run import Trial, run_trial
-from tests.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
+from tests.trial.script import Acts, ScriptedAnswer, bash, start_agent, usage_of
 
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings
@@ -27,7 +25,7 @@ OVER = AGENT_USAGE.index(169_000) + 1
 PARENT_USAGE = (100_000, 169_000, 20_000, 22_000)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, Stage]:
     """First the agent's window is compacted, later its parent's."""
     stage = a_stage(tmp_path_factory.mktemp("agent"))
@@ -43,15 +41,9 @@ def run(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, 
 
 
 def _script() -> Acts:
-    task = {
-        "description": "Count the gauges",
-        "prompt": AGENT_REQUEST,
-        "subagent_type": "general-purpose",
-        "run_in_background": False,
-    }
     main = [
         ScriptedAnswer("Sounding.", (bash("echo sounding"),), usage_of(20_000)),
-        ScriptedAnswer("Let an agent count.", (ScriptedToolCall("Agent", task),), usage_of(30_000)),
+        ScriptedAnswer("Let an agent count.", (start_agent(AGENT_REQUEST),), usage_of(30_000)),
         *_rounds("chart", PARENT_USAGE),
     ]
     report = ScriptedAnswer("There are 14 gauges.", usage=usage_of(23_000))

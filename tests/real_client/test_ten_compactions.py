@@ -1,7 +1,5 @@
 """One session, ten compactions, summaries that keep nothing: what the user said still stands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,7 @@ RULES = ("Always run `make check` before you commit.", "Never touch anything bel
 PROMPT = "\n".join((REQUEST, *RULES))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, Stage]:
     stage = a_stage(tmp_path_factory.mktemp("ten"))
     main = [

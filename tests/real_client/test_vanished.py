@@ -1,7 +1,5 @@
 """The real client with our hooks installed and what they name gone: every prompt goes through."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

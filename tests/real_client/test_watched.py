@@ -1,8 +1,6 @@
 """One session with our server, asked for a plan and for its health; and, while its subagent works,
 saved by the watcher inside that very server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,9 @@ from tests.trial.script import (
     Kind,
     ReceivedRequest,
     ScriptedAnswer,
-    ScriptedToolCall,
     Step,
     bash,
+    start_agent,
     usage_of,
 )
 
@@ -40,12 +38,6 @@ CIRCLE = "- [ ] a\n  depends: b\n- [ ] b\n  depends: a\n"
 SETTINGS = "watch_seconds = 1\nwatch_apart_seconds = 1\n"
 CALM, FULL, FULLER = 30_000, round(0.61 * EDGE), round(0.63 * EDGE)
 MOST_ROUNDS = 150
-TASK = {
-    "description": "Look around",
-    "prompt": "Look around and report.",
-    "subagent_type": "general-purpose",
-    "run_in_background": False,
-}
 
 
 class Model:
@@ -62,9 +54,7 @@ class Model:
         )
         main = [ScriptedAnswer("?", (one,), usage_of(CALM)) for one in asking]
         main.append(ScriptedAnswer("Filling.", (bash("sleep 0.2; echo full"),), usage_of(FULL)))
-        main.append(
-            ScriptedAnswer("Let an agent look.", (ScriptedToolCall("Agent", TASK),), usage_of(FULL))
-        )
+        main.append(ScriptedAnswer("Let an agent look.", (start_agent(),), usage_of(FULL)))
         after = [
             ScriptedAnswer("On.", (bash("sleep 0.2; echo on"),), usage_of(FULLER)) for _ in range(4)
         ]
@@ -82,7 +72,7 @@ class Model:
         return ScriptedAnswer("All is well.", usage=usage_of(FULLER))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def run(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, Stage]:
     stage = a_stage(tmp_path_factory.mktemp("watched"))
     (stage.project / "plan.md").write_text(PLAN)

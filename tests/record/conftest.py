@@ -1,7 +1,5 @@
 """A fault of ours while reading costs a user one entry; in these tests it is loud."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

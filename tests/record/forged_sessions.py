@@ -1,8 +1,6 @@
 """Sessions in which somebody else speaks in the user's name, and honest ones that look odd, as the
 client would write them down."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the user answered to a form of the model, and the notes typed beside the options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

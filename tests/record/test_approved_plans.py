@@ -1,7 +1,5 @@
 """A plan that the model wrote is not the user's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

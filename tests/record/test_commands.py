@@ -1,7 +1,5 @@
 """The line as typed is the key, the client's mark decides, and what came after is quoted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A secret that lies across a cut is kept whole and found, or left out: never half of it stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """What was decided: by the model in words of its own, by the user in answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

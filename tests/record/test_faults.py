@@ -1,7 +1,5 @@
 """Whatever is said, in whatever order, reading goes on; and what was lost is reported."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

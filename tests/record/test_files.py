@@ -1,7 +1,5 @@
 """Files and commands: all that were used, exactly as they are called."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A word is the user's only if the client's record says so; what the user typed is never lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Git is quoted: what it printed last, and what it said before a compaction."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """Very long prompts are searched for secrets in a bounded part, and what is stored of them holds
 none. Characters are counted, because a time says more about the machine."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is open stays open until evidence closes it; each item shows since which turn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

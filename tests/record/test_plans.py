@@ -1,7 +1,5 @@
 """The newest plan and the task list are quoted as they stood; nothing tells how much is done."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of a shell that name no program."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

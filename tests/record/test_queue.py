@@ -1,7 +1,5 @@
 """What was typed while the model worked is the user's word, and is kept once."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

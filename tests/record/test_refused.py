@@ -1,7 +1,5 @@
 """A call that failed or was refused has done nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

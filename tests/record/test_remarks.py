@@ -1,7 +1,5 @@
 """What the model said while it worked is kept in any wording; what announces a call is not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A file is listed while it is there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

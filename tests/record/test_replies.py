@@ -1,7 +1,5 @@
 """Short words are kept with what they answer, and answers with their questions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

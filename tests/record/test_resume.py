@@ -1,7 +1,5 @@
 """Read on from where it stopped: the same record as read at once; and nothing ever raises."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

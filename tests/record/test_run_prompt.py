@@ -1,7 +1,5 @@
 """Of what `holdfast run` tells a session, only the plan's words are somebody's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

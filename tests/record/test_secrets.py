@@ -1,7 +1,5 @@
 """No piece of a secret stays, wherever it was said: not as a name, a hash, nor quoted bare."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from random import Random

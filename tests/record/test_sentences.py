@@ -1,7 +1,5 @@
 """Where a sentence ends, and where a dot only looks like it."""
 
-from __future__ import annotations
-
 import pytest
 
 from holdfast.text.sentences import sentences

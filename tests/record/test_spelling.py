@@ -1,8 +1,6 @@
 """A transcript says the same whether its JSON is compact, as the client writes it, or has blanks
 behind `:` and `,`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A record is read on from where it ended only while it is the same file, and it can be true."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A transcript as turns: whole, from any place on, bounded, and without secrets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

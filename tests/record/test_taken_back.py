@@ -1,7 +1,5 @@
 """Words that the user took back, by going to before them and typing something else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Turns: everything the user typed, in any wording, and what came of it; nothing others wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

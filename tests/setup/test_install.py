@@ -71,14 +71,6 @@ def test_without_a_receipt_leaving_still_gives_the_same_settings(desk: Desk, dat
     assert not desk.skill.parent.parent.exists(), "an empty folder for commands is ours too"
 
 
-def test_no_file_and_no_folder_are_no_file_and_no_folder_again(desk: Desk) -> None:
-    desk.install()
-    assert json.loads(desk.settings.read_bytes())["hooks"] == wiring.hook_table()
-    assert desk.skill.exists()
-    desk.uninstall()
-    assert desk.tree() == {}
-
-
 def test_a_changed_python_replaces_our_entries(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write(SAMPLES["hooked"])
     with monkeypatch.context() as patch:

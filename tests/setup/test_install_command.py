@@ -129,15 +129,6 @@ def test_a_dry_run_changes_nothing_and_makes_no_folder(desk: Desk) -> None:
     assert not desk.ours.exists()
 
 
-def test_yes_asks_nothing_and_twice_is_once(desk: Desk) -> None:
-    desk.write(SAMPLES["hooked, minified"])
-    assert call("install --yes").exit_code == 0
-    again = call("install --yes")
-    assert "nothing to change" in again.stdout
-    assert call("uninstall --yes").exit_code == 0
-    assert desk.settings.read_bytes() == SAMPLES["hooked, minified"]
-
-
 def test_leaving_says_what_stays_and_where(desk: Desk) -> None:
     call("install --yes")
     said = call("uninstall --yes").stdout

@@ -3,8 +3,6 @@
 Each record is a line of the audit log with a random id: one that is taken twice is there twice.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

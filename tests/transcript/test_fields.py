@@ -1,7 +1,5 @@
 """No field of a line that is missing, null or of another type costs the content beside it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

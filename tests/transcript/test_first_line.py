@@ -1,7 +1,5 @@
 """Whether a transcript begins with its session, told alike for a file and its archived copy."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The socket belongs to the namespace it was made in. So the process outside can s
 through it, while the program can reach nothing else. Started as a file with `python -I -S`.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

@@ -8,8 +8,6 @@ hooks of the step before are always over by then; a scripted one takes a millise
 of an asynchronous hook would come one to three steps late.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -52,6 +52,14 @@ def bash(command: str, description: str = "Run a command") -> ScriptedToolCall:
     return ScriptedToolCall("Bash", {"command": command, "description": description})
 
 
+def start_agent(
+    prompt: str = "Look around and report.", kind: str = "general-purpose"
+) -> ScriptedToolCall:
+    """A subagent that the client waits for."""
+    told = {"description": "Help", "prompt": prompt, "subagent_type": kind}
+    return ScriptedToolCall("Agent", {**told, "run_in_background": False})
+
+
 @dataclass(frozen=True)
 class ScriptedAnswer:
     """An answer of the scripted model. With tools it stops for them, otherwise the turn ends."""

@@ -1,8 +1,6 @@
 """Kill a watcher wherever it touches the disk: the next one finds no half-done work. A program,
 because it forks: `python -m tests.watcher.killing FOLDER`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A machine with sessions on it: transcripts where Claude Code keeps them, and a clock."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

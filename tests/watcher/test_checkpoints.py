@@ -1,7 +1,5 @@
 """Who is saved next: values in, a verdict out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """kill -9 at every touch of the disk: one verified checkpoint, and one word about it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

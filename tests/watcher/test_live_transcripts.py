@@ -1,7 +1,5 @@
 """Which transcripts live and changed: nothing is opened, nothing odd is followed."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

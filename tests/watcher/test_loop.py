@@ -1,7 +1,5 @@
 """One watcher per machine: it begins, ends, dies, and another takes its place."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A session without hooks that the watcher looks after is seen wherever live ones are listed."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """At 60 % the watcher saves by itself, says so on the board, and one after the other."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

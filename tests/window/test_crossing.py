@@ -1,7 +1,5 @@
 """What is new, what is said, and that it is said once."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Where no usage can be read: guesses, in order, that say they are guesses."""
 
-from __future__ import annotations
-
 import pytest
 
 from holdfast.window import measurement

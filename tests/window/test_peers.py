@@ -1,7 +1,5 @@
 """Who else is at work, told without reading what is long over."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

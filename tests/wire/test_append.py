@@ -1,7 +1,5 @@
 """A full disk cuts a line short: that costs the line itself, and no other."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import resource

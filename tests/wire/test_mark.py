@@ -1,7 +1,5 @@
 """The mark: what is written is read, and whatever is not exactly that means: wake."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

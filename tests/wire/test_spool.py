@@ -1,7 +1,5 @@
 """The spool line: version 2 carries how long a call took; version 1 is still read."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

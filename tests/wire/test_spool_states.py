@@ -1,7 +1,5 @@
 """The spool against a list of lines: appended by many, torn by kills and full disks, rotated."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

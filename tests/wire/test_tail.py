@@ -1,7 +1,5 @@
 """The reading, from the end of the transcript."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

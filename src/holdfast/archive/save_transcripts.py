@@ -207,8 +207,8 @@ def _sessions() -> list[tuple[float, list[str]]]:
 
 def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except OSError:
         return []
 

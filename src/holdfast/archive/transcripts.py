@@ -198,10 +198,10 @@ def forget_removed() -> None:
     """Delete the notes of sessions that the client has deleted too, and empty folders."""
     for name in names_in(folder()):
         inside = f"{folder()}/{name}"
-        for one in names_in(inside):
-            if one.endswith(REMOVED) and not _is_listed(name, one.removesuffix(REMOVED)):
+        for file in names_in(inside):
+            if file.endswith(REMOVED) and not _is_listed(name, file.removesuffix(REMOVED)):
                 with suppress(OSError):
-                    Path(f"{inside}/{one}").unlink()
+                    Path(f"{inside}/{file}").unlink()
         with suppress(OSError):
             Path(inside).rmdir()
 

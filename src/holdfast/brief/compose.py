@@ -118,7 +118,7 @@ def compose(
     room = limit - units(opening) - units(fence.closing()) - min(MARGIN, limit // 8)
     fixed = _fixed(record, marked, budget, room, given)
     kept = [*fixed, *work_items.archived_topics(archived)]
-    free = room - quotes.HEADING_CHARS - sum(units(one.text) + quotes.PER_LINE for one in kept)
+    free = room - quotes.HEADING_CHARS - sum(units(item.text) + quotes.PER_LINE for item in kept)
     words = _from("the user's words", lambda: _user_words(record, free, given, is_chosen))
     shown = {word.order for word in words}
     shared = _from("shared work", lambda: shared_work(record, work, reader, limit))
@@ -134,12 +134,12 @@ def compose(
     items = _not_evicted([*reversed(words), *fixed, *sources], budget.evicted)
     choice = choose(items, sections, room, budget.shares)
     _lengthen(choice, words, record, given)
-    quoted = {one.key for one in choice.taken if one.section in WITH_DETAILS}
+    quoted = {item.key for item in choice.taken if item.section in WITH_DETAILS}
     items = [item for item in items if item.section not in BARE or item.key not in quoted]
-    choice.taken = [one for one in choice.taken if one in items or one.section not in BARE]
+    choice.taken = [item for item in choice.taken if item in items or item.section not in BARE]
     fill(choice, items)
-    known = sum(item.counts for item in items if choice.knows(item))
-    return _laid_out(opening, choice, sections, limit, role, known, number_at_work(record))
+    count = sum(item.counts for item in items if choice.knows(item))
+    return _laid_out(opening, choice, sections, limit, role, count, number_at_work(record))
 
 
 def compose_second(
@@ -192,8 +192,8 @@ def _own_work(work: Mapping[str, Any], role: str, reader: str) -> dict[str, Any]
         if part.get("agent_id") in (reader, None)
         or any(name.startswith(f"{reader} (") for name in part.get("blocked_by") or ())
     ]
-    waits = [one for one in work["blocking"] if reader in (one["blocked_agent"], one["blocked_by"])]
-    states = [one for one in work["agent_states"] if "saved" in one or one["agent_id"] == reader]
+    waits = [row for row in work["blocking"] if reader in (row["blocked_agent"], row["blocked_by"])]
+    states = [row for row in work["agent_states"] if "saved" in row or row["agent_id"] == reader]
     own = {**work, "subtasks": subtasks, "blocking": waits, "agent_states": states}
     if role != "specialist":
         return own
@@ -248,7 +248,7 @@ def _user_words(record: Record, free: int, given: str, is_chosen: bool) -> list[
     if not is_chosen or free > SMALL_UNITS:
         return words
     first = number_at_work(record)
-    return [replace(one, pinned=one.pinned and quotes.is_at_hand(one, first)) for one in words]
+    return [replace(item, pinned=item.pinned and quotes.is_at_hand(item, first)) for item in words]
 
 
 def _fixed(
@@ -263,8 +263,8 @@ def _without_given(items: Iterable[BriefItem], given: str) -> list[BriefItem]:
     """Leave out what the model has, what the client restores, what the project holds."""
     if not given:
         return list(items)
-    held, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
-    return [item for item in items if item.section not in left_out and _begin(item) not in held]
+    texts, left_out = _words(given), KEPT_BY_CLIENT | FOUND_AGAIN
+    return [item for item in items if item.section not in left_out and _begin(item) not in texts]
 
 
 def _words(text: str) -> str:
@@ -285,9 +285,9 @@ def _lengthen(choice: Choice, words: Sequence[BriefItem], record: Record, given:
     has_room = choice.room > 0 and all(word in choice.taken for word in words)
     spent = sum(units(word.text) + quotes.PER_LINE for word in words)
     longer = quotes.items(record, spent + choice.room, given) if has_room else []
-    more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
+    more = sum(units(item.text) + quotes.PER_LINE for item in longer) - spent
     if 0 < more <= choice.room:
-        choice.taken = [*reversed(longer), *(one for one in choice.taken if one not in words)]
+        choice.taken = [*reversed(longer), *(item for item in choice.taken if item not in words)]
         choice.room -= more
 
 
@@ -363,15 +363,15 @@ def _laid_out(
     sections: Sequence[Section],
     limit: int,
     role: str,
-    known: int,
+    count: int,
     current: int,
 ) -> Brief:
     """Arrange the brief. If the estimate was too small, drop the items of least worth until it
     fits. `current` is the position of the request that is being worked on."""
-    taken = sorted(choice.taken, key=lambda one: not one.pinned)
+    taken = sorted(choice.taken, key=lambda item: not item.pinned)
     while True:
         lines = _safe(_lines(taken, sections, current))
-        left = known - sum(item.counts for item in taken)
+        left = count - sum(item.counts for item in taken)
         body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append((CUT_LINE if limit > SMALL_UNITS else SHORT_CUT_LINE).format(left))
@@ -393,12 +393,12 @@ def _safe(lines: list[BriefLine]) -> list[BriefLine]:
 def _lines(taken: list[BriefItem], sections: Sequence[Section], current: int) -> list[BriefLine]:
     lines: list[BriefLine] = []
     within: dict[str, list[BriefItem]] = {}
-    for one in sorted(taken, key=lambda item: item.order):
-        is_request = one.section == quotes.SECTION and quotes.is_at_hand(one, current)
-        within.setdefault("request" if is_request else one.section, []).append(one)
+    for item in sorted(taken, key=lambda item: item.order):
+        is_request = item.section == quotes.SECTION and quotes.is_at_hand(item, current)
+        within.setdefault("request" if is_request else item.section, []).append(item)
     for section in sections:
         if mine := within.get(section.name):
-            starred = section.name == "files" and any(one.text.endswith(EDITED) for one in mine)
+            starred = section.name == "files" and any(item.text.endswith(EDITED) for item in mine)
             heading = section.heading + (STARRED if starred else "")
             lines.append(BriefLine(f"{HEADING}{heading}", "", Place()))
             lines += _section(section.name, mine)

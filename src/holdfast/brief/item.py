@@ -120,11 +120,11 @@ def compartment_of(item: BriefItem) -> str:
 
 def compartment_weights(sections: Iterable[Section]) -> dict[str, float]:
     """Return the sum of the shares that a template gives each compartment."""
-    found: dict[str, float] = {}
-    for one in sections:
-        name = SECTION.get(one.name, AMBIENT)
-        found[name] = found.get(name, 0.0) + one.share
-    return found
+    weights: dict[str, float] = {}
+    for section in sections:
+        name = SECTION.get(section.name, AMBIENT)
+        weights[name] = weights.get(name, 0.0) + section.share
+    return weights
 
 
 class Choice:
@@ -135,7 +135,7 @@ class Choice:
         self.taken: list[BriefItem] = []
         self.spent: dict[str, int] = {}  # by compartment
         self.allotment: Allotment | None = None
-        self._sections = {one.name: one for one in sections}
+        self._sections = {section.name: section for section in sections}
         self._begun: set[str] = set()  # sections whose heading is paid for
         self._groups: set[str] = set()
 
@@ -173,8 +173,8 @@ class Choice:
 
     def lengthen(self, sections: Sequence[str], room: int) -> None:
         """Show more of what was cut; what a short one does not need goes to longer ones."""
-        cut = [one for one in self.taken if one.whole and one.section in sections]
-        cut.sort(key=lambda one: len(one.whole))
+        cut = [item for item in self.taken if item.whole and item.section in sections]
+        cut.sort(key=lambda item: len(item.whole))
         for number, item in enumerate(cut):
             most = units(item.text) - units(item.begins) + room // (len(cut) - number)
             text = quote_ends(item.begins, item.whole, most - 2)
@@ -196,17 +196,17 @@ def choose(
 ) -> Choice:
     """Take pinned items; then the best of each compartment; then whatever still fits."""
     choice = Choice(sections, room)
-    refused = [one for one in items if one.pinned and not choice.take(one)]
-    if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
+    refused = [item for item in items if item.pinned and not choice.take(item)]
+    if any(item.section in NEVER_CUT for item in refused if choice.knows(item)):
         return choice  # no lesser item takes room that these did not get
-    known = [one for one in items if _competes(one) and choice.knows(one)]
-    ranked = sorted(known, key=lambda one: -one.worth / (units(one.text) + PER_LINE))
+    candidates = [item for item in items if _competes(item) and choice.knows(item)]
+    ranked = sorted(candidates, key=lambda item: -item.worth / (units(item.text) + PER_LINE))
     choice.lengthen(NEWS, choice.room // 2)
     five, wanted = divided(compartment_weights(sections), shares or {}), Counter(choice.spent)
-    for item in known:
+    for item in candidates:
         wanted[compartment_of(item)] += units(item.text) + PER_LINE
     pinned = choice.spent
-    wishes = {one.name: Wish(wanted[one.name], pinned.get(one.name, 0)) for one in five}
+    wishes = {part.name: Wish(wanted[part.name], pinned.get(part.name, 0)) for part in five}
     choice.allotment = allot(room, five, wishes)
     choice.take_each(choice.take_each(ranked, choice.allotment))
     return choice
@@ -218,18 +218,18 @@ def put_first(items: Sequence[BriefItem], sections: Sequence[Section]) -> list[B
     names = [section.name for section in sections if section.name not in NEVER_CUT]
     leading = names[: names.index("flight")] if "flight" in names else []
     best = sorted(filter(_competes, items), key=lambda item: -item.worth)
-    ranked = [[one for one in best if one.section == name][:MOST_FIRST] for name in leading]
-    firsts = [one for row in zip_longest(*ranked) for one in row if one]
-    found = [replace(one, pinned=True) for one in firsts]
-    found += [one for one in items if one not in firsts]
-    return sorted(found, key=lambda item: item.section not in NEVER_CUT)
+    ranked = [[item for item in best if item.section == name][:MOST_FIRST] for name in leading]
+    firsts = [item for row in zip_longest(*ranked) for item in row if item]
+    arranged = [replace(item, pinned=True) for item in firsts]
+    arranged += [item for item in items if item not in firsts]
+    return sorted(arranged, key=lambda item: item.section not in NEVER_CUT)
 
 
 def fill(choice: Choice, items: Sequence[BriefItem]) -> None:
     """Use the room left: for more of what was cut, then for spare items by worth."""
     choice.lengthen([*NEWS, "flight"], choice.room)
     choice.lengthen(["said"], choice.room)
-    spare = [one for one in items if one.is_spare and choice.knows(one)]
+    spare = [item for item in items if item.is_spare and choice.knows(item)]
     choice.take_each(sorted(spare, key=lambda item: -item.worth))
 
 

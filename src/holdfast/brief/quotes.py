@@ -63,14 +63,14 @@ class Quote(msgspec.Struct, frozen=True):
 
 def quotes(record: Record) -> list[Quote]:
     """Return all that the user typed, oldest first; equal words once, at their last place."""
-    found: dict[str, Quote] = {}
+    by_text: dict[str, Quote] = {}
     for number, turn in enumerate(record.turns):
         how = turns.describe_stop(record.turns, number)
         for quote in _of_turn(record, number, turn, how):
             key = f"{quote.text}\n{quote.reply_to}"
-            found.pop(key, None)
-            found[key] = quote
-    return sorted(found.values(), key=lambda one: one.order)
+            by_text.pop(key, None)
+            by_text[key] = quote
+    return sorted(by_text.values(), key=lambda quote: quote.order)
 
 
 def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quote]:
@@ -96,15 +96,15 @@ def _of_turn(record: Record, number: int, turn: Turn, how: str) -> Iterator[Quot
             how,
             turns.turn_number(record, turn.place),
         )
-    for at, one in enumerate(turn.questions):
-        if one.answer:
-            order, words = number + 0.1 + at / 1000, _flat(one.answer)
-            if one.text.startswith(PLAN_ASKED):
-                title = flat(one.text.removeprefix(PLAN_ASKED), REPLY_CHARS)
-                yield Quote(f"{words} the plan: {title}", one.place, order, is_act=True)
+    for at, question in enumerate(turn.questions):
+        if question.answer:
+            order, words = number + 0.1 + at / 1000, _flat(question.answer)
+            if question.text.startswith(PLAN_ASKED):
+                title = flat(question.text.removeprefix(PLAN_ASKED), REPLY_CHARS)
+                yield Quote(f"{words} the plan: {title}", question.place, order, is_act=True)
             else:
-                question = flat(one.text, 2 * REPLY_CHARS)
-                yield Quote(words, one.place, order, question, len(words))
+                reply_to = flat(question.text, 2 * REPLY_CHARS)
+                yield Quote(words, question.place, order, reply_to, len(words))
 
 
 def _outline(plan: str) -> str:
@@ -142,25 +142,27 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
     """Return the words that fit, as pinned items. If not even the start of each fits, the oldest
     are left out, and a line says so. `given` is what the model has already: of words that it has in
     part, only the rest is returned."""
-    known = quotes(record)
-    if known:
-        known[-1] = _cut_to_fit(known[-1], room - PER_LINE)
+    all_quotes = quotes(record)
+    if all_quotes:
+        all_quotes[-1] = _cut_to_fit(all_quotes[-1], room - PER_LINE)
     if given:
         held = single_marks(" ".join(given.split()))
-        known = [rest for one in known if (rest := _without_given(one, held)) is not None]
-    kept = _as_many_as_fit(known, room)
+        all_quotes = [
+            rest for quote in all_quotes if (rest := _without_given(quote, held)) is not None
+        ]
+    kept = _as_many_as_fit(all_quotes, room)
     limit = _largest_limit(kept, room)
-    found = [_item(one, limit) for one in kept]
-    left = len(known) - len(kept) + (0 if given else record.turns_dropped)
+    shown = [_item(quote, limit) for quote in kept]
+    left = len(all_quotes) - len(kept) + (0 if given else record.turns_dropped)
     if left:
         where = "the tool `recall` finds them; so does `holdfast search`"
         text = f"({left} more messages: {where})"
         older = BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1, counts=left)
-        found.insert(0, older)
-    elif known and not given and _is_all(record, known, limit):
+        shown.insert(0, older)
+    elif all_quotes and not given and _is_all(record, all_quotes, limit):
         reason = "the record is whole, and nothing was cut"
-        found.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
-    return found
+        shown.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
+    return shown
 
 
 def _cut_to_fit(newest: Quote, room: int) -> Quote:
@@ -172,7 +174,7 @@ def _cut_to_fit(newest: Quote, room: int) -> Quote:
     return cut
 
 
-def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
+def _is_all(record: Record, all_quotes: Sequence[Quote], limit: int) -> bool:
     """Whether this is all that the user typed: the record is whole, and nothing was cut."""
     is_partial = (
         record.starts_midway
@@ -183,7 +185,7 @@ def _is_all(record: Record, known: Sequence[Quote], limit: int) -> bool:
         or record.queued
     )
     return not is_partial and all(
-        one.chars <= max(limit, _least(one)) + WHERE_CHARS for one in known
+        quote.chars <= max(limit, _least(quote)) + WHERE_CHARS for quote in all_quotes
     )
 
 
@@ -199,14 +201,14 @@ def _without_given(quote: Quote, held: str) -> Quote | None:
     return replace(quote, text=f"… {quote.text[has:].lstrip()}") if has >= LEAST_CHARS else quote
 
 
-def _as_many_as_fit(known: list[Quote], room: int) -> list[Quote]:
+def _as_many_as_fit(queue: list[Quote], room: int) -> list[Quote]:
     """Leave out the oldest, as many as needed; the last one stays."""
-    over = _total(known, LEAST_CHARS) - room
+    over = _total(queue, LEAST_CHARS) - room
     left_out = 0
-    while over > 0 and left_out < len(known) - 1:
-        over -= units(_text(known[left_out], LEAST_CHARS)) + PER_LINE - OLDER_CHARS * (not left_out)
+    while over > 0 and left_out < len(queue) - 1:
+        over -= units(_text(queue[left_out], LEAST_CHARS)) + PER_LINE - OLDER_CHARS * (not left_out)
         left_out += 1
-    return known[left_out:]
+    return queue[left_out:]
 
 
 def _largest_limit(kept: Sequence[Quote], room: int) -> int:
@@ -214,8 +216,8 @@ def _largest_limit(kept: Sequence[Quote], room: int) -> int:
     return LEAST_CHARS + bisect_right(longer, room, key=lambda most: _total(kept, most))
 
 
-def _total(known: Sequence[Quote], most: int) -> int:
-    return sum(units(_text(one, most)) + PER_LINE for one in known)
+def _total(all_quotes: Sequence[Quote], most: int) -> int:
+    return sum(units(_text(quote, most)) + PER_LINE for quote in all_quotes)
 
 
 def _least(quote: Quote) -> int:
@@ -261,17 +263,17 @@ def unsure_items(record: Record, room: int, given: str) -> list[BriefItem]:
     """Return the texts that may be anybody's, as far as they fit, the newest first: without
     quotation marks, because those in a brief tell whose words are quoted."""
     held = " ".join(given.split())
-    found: list[BriefItem] = []
-    for number, one in reversed([*enumerate(turns.unsure_texts(record))]):
-        text = flat(one.text, UNSURE_CHARS)
+    shown: list[BriefItem] = []
+    for number, words in reversed([*enumerate(turns.unsure_texts(record))]):
+        text = flat(words.text, UNSURE_CHARS)
         if text in held:
             continue
-        text += " (not delivered yet)" if one.waits else ""
+        text += " (not delivered yet)" if words.waits else ""
         room -= units(text) + PER_LINE
         if room < 0:
             break
-        found.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, one.place, True, order=number))
-    return found
+        shown.append(BriefItem(UNSURE, text, 1.0, UNSURE_REASON, words.place, True, order=number))
+    return shown
 
 
 def is_answered(turn: Turn) -> bool:

@@ -56,13 +56,13 @@ def sections_of(role: str, *, chosen: bool = True) -> list[Section]:
     role = role if role in ROLES else "developer"
     sections = _template(f"{places.home()}/templates", role)
     if not sections:
-        others = [] if chosen else [one for one in MAIN if one != role]
-        sections = [one for name in (role, *others) for one in _template(_FOLDER, name)]
+        others = [] if chosen else [name for name in MAIN if name != role]
+        sections = [section for name in (role, *others) for section in _template(_FOLDER, name)]
         if not chosen:
             by_name = {section.name: section for section in reversed(sections)}
             sections = [by_name[name] for name in SECTIONS if name in by_name]
     names = {section.name for section in sections}
-    return [*(one for one in ALWAYS if one.name not in names), *sections]
+    return [*(section for section in ALWAYS if section.name not in names), *sections]
 
 
 def _template(folder: str, role: str) -> list[Section]:
@@ -70,11 +70,11 @@ def _template(folder: str, role: str) -> list[Section]:
 
 
 def parse(text: str) -> list[Section]:
-    found: dict[str, Section] = {}
+    sections: dict[str, Section] = {}
     for line in text.splitlines():
         name, _, rest = line.strip().partition(" ")
         name = _FORMER.get(name, name)
         share, _, heading = rest.strip().partition(" ")
         if name in SECTIONS and share.isdigit() and heading.strip():
-            found[name] = Section(name, min(int(share), 100) / 100, heading.strip()[:80])
-    return list(found.values())
+            sections[name] = Section(name, min(int(share), 100) / 100, heading.strip()[:80])
+    return list(sections.values())

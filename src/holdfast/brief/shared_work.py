@@ -38,25 +38,25 @@ def shared_work(record: Record, work: Row, reader: str, limit: int) -> Iterator[
     """Yield the items of a projection; what is the `reader`'s own stands apart."""
     yield from _saved(work)
     yield from _waves(work)
-    known = {flat(agent.asked, 200) for agent in record.agents.values()}
-    known |= {flat(task.text, 200) for task in record.tasks.values()} | {*record.agents}
+    texts = {flat(agent.asked, 200) for agent in record.agents.values()}
+    texts |= {flat(task.text, 200) for task in record.tasks.values()} | {*record.agents}
     parts = [
         row
         for row in _rows(work, "subtasks")
-        if known.isdisjoint(_names(row) - {""}) and _names(row)
+        if texts.isdisjoint(_names(row) - {""}) and _names(row)
     ]
     edges = list(_rows(work, "blocking"))
     yield from _subtasks(parts, edges, work.get("at_ms"), reader, limit // ITEMS)
-    told = {flat(_field(part, "description"), WORDS_CHARS) for part in parts}
-    told |= {_field(part, "agent_id") for part in parts} - {""}
-    for age, one in enumerate(_rows(work, "agent_states")):
-        is_own = bool(reader) and _field(one, "agent_id") == reader
-        if words := _state(one, told, is_own=is_own):
+    names = {flat(_field(part, "description"), WORDS_CHARS) for part in parts}
+    names |= {_field(part, "agent_id") for part in parts} - {""}
+    for age, row in enumerate(_rows(work, "agent_states")):
+        is_own = bool(reader) and _field(row, "agent_id") == reader
+        if words := _state(row, names, is_own=is_own):
             section = "own" if is_own else "agents"
             yield BriefItem(section, words, 0.01 / (1 + age), "saved", order=20 + age)
-    for age, one in enumerate(reversed(_rows(work, "open_elsewhere"))):
-        text = f"in another session, {_name_of(one) or 'agent'}, {_status(one)}: "
-        text += flat(_field(one, "description"), 120)
+    for age, row in enumerate(reversed(_rows(work, "open_elsewhere"))):
+        text = f"in another session, {_name_of(row) or 'agent'}, {_status(row)}: "
+        text += flat(_field(row, "description"), 120)
         yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     yield from _messages(_rows(work, "recent_messages"), reader)
     at_work = {_field(part, "agent_id") for part in parts if _field(part, "status") not in OVER}
@@ -83,16 +83,16 @@ def _saved(work: Row) -> Iterator[BriefItem]:
 def _waves(work: Row) -> Iterator[BriefItem]:
     """Yield the first wave that is not over, and the one after it; nothing if there is only one.
     The waves of a task list are its items: whoever wrote it knows of no waves."""
-    made = [row for row in _rows(work, "waves") if row.get("from_list") is not True]
-    at = next((n for n, one in enumerate(made) if _field(one, "status") not in OVER), None)
-    if at is not None and len(made) > 1:
-        for n, one in enumerate(made[at : at + 2], at):
-            names = [flat(name, 80) for name in one.get("names") or () if isinstance(name, str)]
+    waves = [row for row in _rows(work, "waves") if row.get("from_list") is not True]
+    at = next((n for n, wave in enumerate(waves) if _field(wave, "status") not in OVER), None)
+    if at is not None and len(waves) > 1:
+        for n, wave in enumerate(waves[at : at + 2], at):
+            names = [flat(name, 80) for name in wave.get("names") or () if isinstance(name, str)]
             tasks = f" ({', '.join(names[:NEXT_TASKS])})" if names else ""
-            text = f"wave {one.get('wave_number')} {_status(one)}: "
-            text += f"{one.get('completed', 0)} of {one.get('tasks', 0)} tasks done{tasks}"
-            over = sum(_field(wave, "status") in OVER for wave in made)
-            text = f"next: {text}" if n > at else f"{text}; {over} of {len(made)} waves are over"
+            text = f"wave {wave.get('wave_number')} {_status(wave)}: "
+            text += f"{wave.get('completed', 0)} of {wave.get('tasks', 0)} tasks done{tasks}"
+            over = sum(_field(wave, "status") in OVER for wave in waves)
+            text = f"next: {text}" if n > at else f"{text}; {over} of {len(waves)} waves are over"
             yield BriefItem("waves", text, 0.03, "how the waves stand", order=n)
     state = work.get("wave_state")
     for n, (key, value) in enumerate(state.items() if isinstance(state, dict) else ()):
@@ -158,14 +158,14 @@ def _place_of(subtask: Row, reader: str, *, has_to_wait: bool) -> tuple[str, flo
 
 def _messages(posted: Sequence[Row], reader: str) -> Iterator[BriefItem]:
     """Yield the last messages between agents; those to the reader are worth more."""
-    words = [one for one in posted if _field(one, "topic") not in NOTICES and _content(one)]
-    for age, one in enumerate(reversed(words)):
+    words = [row for row in posted if _field(row, "topic") not in NOTICES and _content(row)]
+    for age, row in enumerate(reversed(words)):
         who, whom = (
-            next(filter(None, (_field(one, n) for n in names)), "") for names in (SENDER, RECEIVER)
+            next(filter(None, (_field(row, n) for n in names)), "") for names in (SENDER, RECEIVER)
         )
         to = agent_name(whom) if whom else "everybody"
         text = (
-            f"{agent_name(who or '?')} to {to}, {flat(_field(one, 'topic'), 40)}: {_content(one)}"
+            f"{agent_name(who or '?')} to {to}, {flat(_field(row, 'topic'), 40)}: {_content(row)}"
         )
         worth = (0.06 if whom and whom == reader else 0.008) / (1 + age / 2)
         yield BriefItem("messages", text, worth, "posted on the board", order=-age)
@@ -182,9 +182,9 @@ def _state(state: Row, told: set[str], *, is_own: bool) -> str:
     """Return what an agent is and what is known of it, without what a subtask tells already, and
     without what the reader knows of itself."""
     role = state.get("role_context")
-    known = {**state, "role_context": None, **(role if isinstance(role, dict) else {})}
+    fields = {**state, "role_context": None, **(role if isinstance(role, dict) else {})}
     values: dict[str, str] = {}
-    for key, value in known.items():
+    for key, value in fields.items():
         words = flat(plain_words(value), WORDS_CHARS)
         is_told = words in told or (key == "blockers" and _field(state, "agent_id") in told)
         if words and key not in NOT_TOLD and not is_told and words not in values.values():

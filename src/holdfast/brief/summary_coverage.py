@@ -62,17 +62,17 @@ class MeasuredItem(NamedTuple):
 
 def measure(summary: str, record: Record, nearness: Nearness | None = None) -> list[MeasuredItem]:
     """Measure every item, least found first, without what the user took back, and questions."""
-    known = SummaryWords(summary)
-    parts = [_parts(known, item) for item in _items(record)]
+    words = SummaryWords(summary)
+    parts = [_parts(words, item) for item in _items(record)]
     if nearness is not None:
-        _add_meaning([part for some in parts for part in some], known, nearness)
-    return sorted((_joined(some) for some in parts), key=lambda one: one.share)
+        _add_meaning([part for some in parts for part in some], words, nearness)
+    return sorted((_joined(some) for some in parts), key=lambda item: item.share)
 
 
 def missing(items: Sequence[MeasuredItem], given: str) -> list[MeasuredItem]:
-    known = SummaryWords(given)
+    words = SummaryWords(given)
     return [
-        item for item in items if not (item.is_found or _joined(_parts(known, item.item)).is_found)
+        item for item in items if not (item.is_found or _joined(_parts(words, item.item)).is_found)
     ]
 
 
@@ -97,11 +97,11 @@ class _Part(msgspec.Struct):
     by_meaning: bool = False
 
 
-def _parts(known: SummaryWords, item: BriefItem) -> list[_Part]:
-    if known.quotes(_texts(item)[0]):
+def _parts(words: SummaryWords, item: BriefItem) -> list[_Part]:
+    if words.quotes(_texts(item)[0]):
         return [_Part(item, "", 1, 1.0, "")]
     return [
-        _Part(item, text, max(1, len(telling(text))), *known.measure(text))
+        _Part(item, text, max(1, len(telling(text))), *words.measure(text))
         for text in _sentences(item)
     ]
 
@@ -112,8 +112,8 @@ def _sentences(item: BriefItem) -> list[str]:
     if item.section == "failing":
         return texts
     rows = [row for text in texts for row in text.splitlines()]
-    found = [_PATH.sub(" ", sentence) for row in rows for sentence in split(row)]
-    prose = [one for one in found if is_prose(one) and len(telling(one)) >= LEAST_WORDS]
+    sentences = [_PATH.sub(" ", sentence) for row in rows for sentence in split(row)]
+    prose = [row for row in sentences if is_prose(row) and len(telling(row)) >= LEAST_WORDS]
     return prose or texts
 
 
@@ -123,17 +123,17 @@ def _joined(parts: list[_Part]) -> MeasuredItem:
     return MeasuredItem(parts[0].item, share, least.passage, least.by_meaning)
 
 
-def _add_meaning(parts: list[_Part], known: SummaryWords, nearness: Nearness) -> None:
+def _add_meaning(parts: list[_Part], words: SummaryWords, nearness: Nearness) -> None:
     """Compare those that the words did not find; what a command printed has no meaning of its
     own. Below a certain nearness it says nothing: all sentences about the same work are alike."""
     some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
-    passages = _within_limit(dict.fromkeys(known.lines))
-    texts = _within_limit(one.text for one in some[:MOST_MEANT]) if passages else []
+    passages = _within_limit(dict.fromkeys(words.lines))
+    texts = _within_limit(part.text for part in some[:MOST_MEANT]) if passages else []
     near = nearness(texts, passages) if texts else []
-    for one, (cosine, at) in zip(some, near, strict=False):
+    for part, (cosine, at) in zip(some, near, strict=False):
         share = min(1.0, cosine / SAME_MEANING)
         if cosine >= LIKE_MEANING:
-            one.share, one.passage, one.by_meaning = share, passages[at], True
+            part.share, part.passage, part.by_meaning = share, passages[at], True
 
 
 def _within_limit(texts: Iterable[str]) -> list[str]:

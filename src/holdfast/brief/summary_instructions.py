@@ -40,8 +40,9 @@ def write_instructions(
     archived. If it is `shown` to the user, only the most important lines."""
     most = (SHOWN_UNITS if shown else MOST_UNITS) * 9 // 10  # redaction may lengthen a line
     room = most - _cost([HEADING, CLOSING])
-    known = [quote for quote in quotes(record) if _still_holds(quote)]
-    typed = [one for one in known if one.order == int(one.order)]  # not answers to questions
+    all_quotes = [quote for quote in quotes(record) if _still_holds(quote)]
+    # Not answers to questions.
+    typed = [quote for quote in all_quotes if quote.order == int(quote.order)]
     request = typed[-1] if typed else None
     lines = _fitting(_at_hand(record, request, 160 if shown else 300), room)
     lines += _fitting(
@@ -49,7 +50,7 @@ def write_instructions(
     )
     room = most - _cost([HEADING, *lines, CLOSING])
     lines += _fitting(_open(record, 80 if shown else 120), min(room, int(most * OPEN_SHARE)))
-    words = _words([one for one in known if one is not request], whose)
+    words = _words([quote for quote in all_quotes if quote is not request], whose)
     lines += _fitting(words, min(WORDS_UNITS, most - _cost([HEADING, *lines, CLOSING])))
     if not shown:
         lines += _fitting(_commands(record), most - _cost([HEADING, *lines, CLOSING]))
@@ -76,7 +77,7 @@ def _at_hand(record: Record, request: Quote | None, longest: int) -> Iterator[st
 
 def _open(record: Record, longest: int) -> Iterator[str]:
     for line, failure in commands.failing(record)[:MOST_FAILING]:
-        words = " / ".join(flat(one, longest) for one in failure.lines[:2])
+        words = " / ".join(flat(row, longest) for row in failure.lines[:2])
         yield f"- failed at step {failure.place.op}: {code(line, longest)}: {words}"
     for task in open_items.tasks(record)[:MOST_TASKS]:
         yield f"- open task: {flat(task.text, longest)}"
@@ -84,20 +85,20 @@ def _open(record: Record, longest: int) -> Iterator[str]:
         yield f"- open question: {quoted(flat(question.text, longest))}"
 
 
-def _words(known: Sequence[Quote], whose: str) -> Iterator[str]:
+def _words(all_quotes: Sequence[Quote], whose: str) -> Iterator[str]:
     """Yield the words newest first; short replies come last, each with what it answers."""
-    for one in sorted(known, key=lambda one: (_is_short_reply(one), -one.order)):
-        answers = f" (to {quoted(flat(one.reply_to, 80))})" if _is_short_reply(one) else ""
-        yield f"- said by {whose}: {_last_message(one, 160)}{answers}"
+    for quote in sorted(all_quotes, key=lambda quote: (_is_short_reply(quote), -quote.order)):
+        answers = f" (to {quoted(flat(quote.reply_to, 80))})" if _is_short_reply(quote) else ""
+        yield f"- said by {whose}: {_last_message(quote, 160)}{answers}"
 
 
-def _last_message(one: Quote, most: int) -> str:
+def _last_message(quote: Quote, most: int) -> str:
     """Return words of the user in quotation marks; an act, such as approving a plan, gets none."""
-    return f"({flat(one.text, most)})" if one.is_act else quoted(flat(one.text, most))
+    return f"({flat(quote.text, most)})" if quote.is_act else quoted(flat(quote.text, most))
 
 
-def _is_short_reply(one: Quote) -> bool:
-    return bool(one.reply_to) and len(one.text) < TERSE_CHARS
+def _is_short_reply(quote: Quote) -> bool:
+    return bool(quote.reply_to) and len(quote.text) < TERSE_CHARS
 
 
 def _commands(record: Record) -> list[str]:

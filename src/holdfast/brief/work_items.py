@@ -114,10 +114,10 @@ def flight(record: Record, room: int) -> Iterator[BriefItem]:
         text = f"no result yet: {open_items.describe_call(call, 160)}"
         why = "a call without a result"
         yield BriefItem("flight", text, 0.04, why, call.place, True, order=0.5)
-    done = [one for one in record.recent if one not in running and one.what]
+    calls = [call for call in record.recent if call not in running and call.what]
     is_over = bool(record.turns) and open_items.is_over(record, record.turns[-1])
-    if done and place is not None and not is_over:
-        steps = dict.fromkeys(map(_step, reversed(done)))  # each at its last place
+    if calls and place is not None and not is_over:
+        steps = dict.fromkeys(map(_step, reversed(calls)))  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
 
@@ -135,17 +135,15 @@ def printed(record: Record) -> Iterator[BriefItem]:
         if run.line in checks
         or (run.command.edits_before == record.edits and run.line not in failed)
     ]
-    for age, (line, one) in enumerate(ran):
-        if age >= MOST_PRINTED and one.ok is not False:
+    for age, (line, command) in enumerate(ran):
+        if age >= MOST_PRINTED and command.ok is not False:
             continue
-        edits = commands.describe_edits(record, one)
-        end = commands.end_of_output(one, PRINTED_CHARS)
-        how = (
-            f"{'failed' if one.ok is False else 'printed'} at step {one.op}{edits and ', '}{edits}"
-        )
-        text = f"{code(line, SHOWN_CHARS)} {how}: {end}"
-        worth = 0.02 / (1 + age / 2) / (1 + record.edits - one.edits_before)
-        what = ("flight", text, worth, "a newest output", one.place)
+        edits = commands.describe_edits(record, command)
+        end = commands.end_of_output(command, PRINTED_CHARS)
+        how = f"{'failed' if command.ok is False else 'printed'} at step {command.op}"
+        text = f"{code(line, SHOWN_CHARS)} {how}{edits and ', '}{edits}: {end}"
+        worth = 0.02 / (1 + age / 2) / (1 + record.edits - command.edits_before)
+        what = ("flight", text, worth, "a newest output", command.place)
         yield BriefItem(*what, key=line, order=1.1 + age / 99, is_spare=age >= MOST_PRINTED)
 
 
@@ -155,14 +153,14 @@ def git(record: Record, room: int) -> Iterator[BriefItem]:
     if branch := describe_branch(record):
         place = record.git_log.place if record.git_log else Place()
         yield BriefItem("flight", branch, 0.012, why, place, is_roomy, order=2)
-    for age, one in enumerate(answers(record), 1):
-        is_older = one.place.op <= began(record)
+    for age, answer in enumerate(answers(record), 1):
+        is_older = answer.place.op <= began(record)
         if is_older and age > 1:
             break
-        text = describe_answer(one, f"at step {one.place.op}", is_short=is_older)
+        text = describe_answer(answer, f"at step {answer.place.op}", is_short=is_older)
         pinned = is_roomy and age == 1
         order, worth = 2 + age / 9, 0.012 / (1 + age)
-        yield BriefItem("flight", text, worth, why, one.place, pinned, order=order)
+        yield BriefItem("flight", text, worth, why, answer.place, pinned, order=order)
 
 
 def _step(call: Call) -> str:
@@ -171,10 +169,10 @@ def _step(call: Call) -> str:
 
 def tasks(record: Record) -> Iterator[BriefItem]:
     todo = open_items.tasks(record)
-    for number, one in enumerate(todo):
-        worth, why = 0.08 / (1 + number / 6), f"{one.source}, {flat(one.status, 40)}"
-        text = open_items.describe_task(record, one)
-        yield BriefItem("tasks", text, worth, why, one.place, key=one.text, order=number)
+    for number, task in enumerate(todo):
+        worth, why = 0.08 / (1 + number / 6), f"{task.source}, {flat(task.status, 40)}"
+        text = open_items.describe_task(record, task)
+        yield BriefItem("tasks", text, worth, why, task.place, key=task.text, order=number)
     if todo and (done := open_items.describe_done(record)):
         yield BriefItem("tasks", done, 0.01, DONE, order=1e6)
 
@@ -207,35 +205,35 @@ def failures(record: Record, most: int, ran_by: Mapping[str, str]) -> Iterator[B
 
 
 def questions(record: Record) -> Iterator[BriefItem]:
-    for number, one in enumerate(open_items.questions(record)):
-        text = quoted(flat(one.text, 240))
-        yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
+    for number, question in enumerate(open_items.questions(record)):
+        text = quoted(flat(question.text, 240))
+        yield BriefItem("questions", text, 0.05, "not answered yet", question.place, order=number)
 
 
 def agents(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield what runs in the background, always; then what others have returned, newest first."""
     running, is_roomy = open_items.running(record), room >= ROOMY_CHARS
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
-    for age, (name, one) in enumerate(running):
-        text = open_items.describe_running(record, name, one, most)
-        yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
-    for age, (one, text, report) in enumerate(islice(open_items.ended(record), MOST_ENDED)):
-        why, worth, order = f"a subagent, {one.status}", 0.012 / (1 + age), 100 + age
-        is_older = one.place.op < began(record)
-        if is_older and (not report or is_replaced(record, report, Place(op=one.ended_op))):
+    for age, (name, agent) in enumerate(running):
+        text = open_items.describe_running(record, name, agent, most)
+        yield BriefItem("agents", text, 0.06, STILL_RUNNING, agent.place, pinned=True, order=age)
+    for age, (agent, text, report) in enumerate(islice(open_items.ended(record), MOST_ENDED)):
+        why, worth, order = f"a subagent, {agent.status}", 0.012 / (1 + age), 100 + age
+        is_older = agent.place.op < began(record)
+        if is_older and (not report or is_replaced(record, report, Place(op=agent.ended_op))):
             continue
-        if not report and one.status == "done":
+        if not report and agent.status == "done":
             continue
         most = OLD_REPORT_CHARS if is_older or not is_roomy else REPORT_CHARS
-        if is_roomy and one.report and one.ended_op >= record.last_said_op:
+        if is_roomy and agent.report and agent.ended_op >= record.last_said_op:
             # The model has not mentioned it yet: the next step begins with it.
             begins = f"{text} → "
             text = quote_ends(begins, report, LEAST_NEWS)
-            what = ("agents", text, 1.0, why, one.place, True)
+            what = ("agents", text, 1.0, why, agent.place, True)
             yield BriefItem(*what, order=order, begins=begins, whole=report)
             continue
         text = quote_ends(f"{text} → ", report, most) if report else text
-        yield BriefItem("agents", text, worth, why, one.place, order=order, is_spare=is_older)
+        yield BriefItem("agents", text, worth, why, agent.place, order=order, is_spare=is_older)
 
 
 def remarks(record: Record, room: int) -> Iterator[BriefItem]:
@@ -244,13 +242,13 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
     replaces them, and the last words stand where the work stood."""
     left = int(room * REMARKS_SHARE)
     newest = {both_ends(remark.text, REMARK_CHARS): remark.place for remark in record.remarks}
-    known = [
+    remarks = [
         (text, place)
         for text, place in newest.items()
         if place.op != record.last_said_op and not is_replaced(record, text, place)
     ]
-    known.sort(key=lambda pair: -pair[1].op)
-    for age, (text, place) in enumerate(known):
+    remarks.sort(key=lambda pair: -pair[1].op)
+    for age, (text, place) in enumerate(remarks):
         is_older = place.op <= began(record)
         left -= len(text)
         if left < 0:
@@ -285,8 +283,8 @@ def archived_topics(archived: Sequence[Archived]) -> Iterator[BriefItem]:
 def chances(heats: Mapping[str, float]) -> dict[str, float]:
     """Return how likely each is to be used again, the likeliest first."""
     total = sum(heats.values()) or 1.0
-    found = {key: heat / (heat + EVEN_SHARE * total) for key, heat in heats.items() if heat > 0}
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+    shares = {key: heat / (heat + EVEN_SHARE * total) for key, heat in heats.items() if heat > 0}
+    return dict(sorted(shares.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def used_files(
@@ -342,7 +340,7 @@ def used_commands(record: Record) -> Iterator[BriefItem]:
     runs = [run for run in commands.newest_runs(record) if len(run.line) <= LONGEST_COMMAND]
     ran = {run.line: run.command for run in runs}
     checks = {run.line for run in runs if run.is_check}
-    known = chances({line: rank(ran[line], record.op) for line in checks})
+    odds = chances({line: rank(ran[line], record.op) for line in checks})
     programs = Counter[str]()
     others: dict[str, float] = {}
     for line in ran:
@@ -350,24 +348,24 @@ def used_commands(record: Record) -> Iterator[BriefItem]:
         if line not in checks and programs[program] < MOST_ALIKE:
             programs[program] += 1
             others[line] = 0.0
-    listed = [*[*known.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]
+    listed = [*[*odds.items()][:MOST_COMMANDS], *[*others.items()][:MOST_OTHERS]]
     for order, (line, chance) in enumerate(listed):
-        one = ran[line]
-        folder = relative(record, one.cwd)
+        command = ran[line]
+        folder = relative(record, command.cwd)
         where = f"in {plain_name(folder)}, " * (folder[:1] not in ("", "/"))
-        text = f"{code(line, LONGEST_COMMAND)} ({where}{_MARKS[one.ok]}step {one.op})"
-        reason = f"run {times(one.count)}, last at step {one.op}"
-        worth = COMMAND_WORTH * chance / (1 if one.count > 1 else RUN_ONCE) or LEAST_WORTH
+        text = f"{code(line, LONGEST_COMMAND)} ({where}{_MARKS[command.ok]}step {command.op})"
+        reason = f"run {times(command.count)}, last at step {command.op}"
+        worth = COMMAND_WORTH * chance / (1 if command.count > 1 else RUN_ONCE) or LEAST_WORTH
         spare = line in others
         yield BriefItem(
-            "commands", text, worth, reason, one.place, key=line, order=order, is_spare=spare
+            "commands", text, worth, reason, command.place, key=line, order=order, is_spare=spare
         )
 
 
 def about(record: Record, room: int) -> Iterator[BriefItem]:
     """Yield the endings of the files and the tools, last of all, and only in a roomy brief."""
     names = (
-        path.rpartition("/")[2] for path, one in record.files.items() if one.reads or one.edits
+        path.rpartition("/")[2] for path, file in record.files.items() if file.reads or file.edits
     )
     endings = Counter(name.rpartition(".")[2] for name in names if "." in name)
     counts = (f"{name} {count}" for name, count in [*_most(record.tools), *_most(endings)])
@@ -384,11 +382,13 @@ def unchecked(record: Record) -> Iterator[BriefItem]:
         (run for run in commands.newest_runs(record) if run.command.ok and run.is_check), None
     )
     since = passed.command.op if passed else -1
-    changed = [(path, one) for path, one in record.files.items() if one.is_changed and not one.gone]
-    changed = [(path, one) for path, one in changed if one.edited.op > since]
+    changed = [
+        (path, file) for path, file in record.files.items() if file.is_changed and not file.gone
+    ]
+    changed = [(path, file) for path, file in changed if file.edited.op > since]
     changed.sort(key=lambda pair: -pair[1].edited.op)
     under = f"since {code(passed.line, LONGEST_COMMAND)} passed at step {since}: " if passed else ""
-    for age, (path, one) in enumerate(changed[:MOST_UNCHECKED]):
-        text, worth = f"{plain_name(path)} (step {one.edited.op})", UNCHECKED_WORTH / (1 + age / 8)
+    for age, (path, file) in enumerate(changed[:MOST_UNCHECKED]):
+        text, worth = f"{plain_name(path)} (step {file.edited.op})", UNCHECKED_WORTH / (1 + age / 8)
         what = ("unchecked", text, worth, "no run has passed since")
         yield BriefItem(*what, under=under, key=path, order=age)

@@ -92,16 +92,16 @@ def allot(total: int, compartments: Sequence[Compartment], wishes: Mapping[str, 
     """Divide the room, in the unit of `total`: pins first, then to each compartment its share of
     the rest, as far as it can use it; then what is left, by priority."""
     ranked = sorted(compartments, key=lambda compartment: compartment.priority)
-    wanted = [wishes.get(one.name, Wish()) for one in ranked]
+    wanted = [wishes.get(compartment.name, Wish()) for compartment in ranked]
     pinned = _take(max(total, 0), [max(0, wish.pinned) for wish in wanted])
     free = max(total, 0) - sum(pinned)
     others = [max(0, wish.wanted - pin) for wish, pin in zip(wanted, pinned, strict=True)]
-    shares = [one.share * free // WHOLE for one in ranked]
+    shares = [compartment.share * free // WHOLE for compartment in ranked]
     own = [min(pair) for pair in zip(others, shares, strict=True)]
     missing = [other - part for other, part in zip(others, own, strict=True)]
     lent = _take(free - sum(own), missing)
     parts = zip(pinned, own, lent, strict=True)
-    names = [one.name for one in ranked]
+    names = [compartment.name for compartment in ranked]
     return Allotment(
         dict(zip(names, map(sum, parts), strict=True)), dict(zip(names, shares, strict=True))
     )
@@ -109,8 +109,8 @@ def allot(total: int, compartments: Sequence[Compartment], wishes: Mapping[str, 
 
 def _take(room: int, wanted: Sequence[int]) -> list[int]:
     """Give each what it wants while there is room."""
-    given = []
+    amounts = []
     for amount in wanted:
-        given.append(min(amount, room))
-        room -= given[-1]
-    return given
+        amounts.append(min(amount, room))
+        room -= amounts[-1]
+    return amounts

@@ -112,8 +112,8 @@ def _project_path(project: str) -> str:
     former = f"{places.home()}/budget/project-{plain}.json"
     if os.path.lexists(path) or not os.path.lexists(former):
         return path
-    named = load(former).project
-    return former if named and folders.resolve(named) == real else path
+    folder = load(former).project
+    return former if folder and folders.resolve(folder) == real else path
 
 
 def read(project: str, session_id: str) -> Ledger:
@@ -125,12 +125,12 @@ def read(project: str, session_id: str) -> Ledger:
     unread: list[str] = []
     for scope in reversed(SCOPES):
         path = path_of(scope, project, session_id)
-        held, is_read = _load(path)
+        ledger, is_read = _load(path)
         unread += [] if is_read else [path]
-        pins += [replace(pin, scope=scope) for pin in held.pins]
-        evicted |= set(held.evicted)
-        shares |= held.shares
-        set_by |= dict.fromkeys(held.shares, scope)
+        pins += [replace(pin, scope=scope) for pin in ledger.pins]
+        evicted |= set(ledger.evicted)
+        shares |= ledger.shares
+        set_by |= dict.fromkeys(ledger.shares, scope)
     users = {pin.id for pin in pins if pin.by == USER}
     pins = [pin for pin in pins if pin.by == USER or pin.id not in users]
     return Ledger(tuple(pins), frozenset(evicted), shares, set_by, tuple(unread))
@@ -166,8 +166,8 @@ class _Stated(msgspec.Struct):
     version: int = 0
 
 
-def save(path: str, held: LedgerFile) -> None:
-    small_files.put(path, msgspec.json.format(msgspec.json.encode(held), indent=1))
+def save(path: str, ledger: LedgerFile) -> None:
+    small_files.put(path, msgspec.json.format(msgspec.json.encode(ledger), indent=1))
 
 
 def repair(path: str) -> str:
@@ -203,10 +203,10 @@ def _change(
         raise InvalidPin(f"no {scope} to keep it for")
     with _hold_lock(path):
         _set_aside_if_damaged(path)
-        held = load(path)
-        change(held)
-        held.project = _storable(project) if scope == "project" else ""
-        save(path, held)
+        ledger = load(path)
+        change(ledger)
+        ledger.project = _storable(project) if scope == "project" else ""
+        save(path, ledger)
 
 
 def _storable(text: str) -> str:
@@ -233,16 +233,16 @@ def pin(
     _must_be_compartment(compartment)
     pinned = Pin(f"{crc32(words.encode()):08x}", words, compartment, "", now_ms, by)
 
-    def change(held: LedgerFile) -> None:
+    def change(ledger: LedgerFile) -> None:
         nonlocal pinned
-        former = [row.by for row in held.pins if row.id == pinned.id]
+        former = [row.by for row in ledger.pins if row.id == pinned.id]
         if former and by != USER:
             pinned = replace(pinned, by=former[0])
-        others = [row for row in held.pins if row.id != pinned.id]
+        others = [row for row in ledger.pins if row.id != pinned.id]
         chars = sum(len(other.text) for other in others) + len(words)
         if len(others) >= MOST_PINS or chars > MOST_CHARS:
             raise TooManyPins(f"{MOST_PINS} pins or {MOST_CHARS:,} characters of one scope")
-        held.pins = [*others, pinned]
+        ledger.pins = [*others, pinned]
 
     _change(scope, project, session_id, change)
     return replace(pinned, scope=scope)
@@ -250,20 +250,20 @@ def pin(
 
 def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USER) -> Pin:
     """Remove a pin by its id or the start of it, in any scope. The model removes only its own."""
-    found = [pin for pin in read(project, session_id).pins if pin_id and pin.id.startswith(pin_id)]
-    if len({pin.id for pin in found}) != 1:
-        raise NoSuchPin(f"{'no pin begins' if not found else 'several pins begin'} with {pin_id}")
-    last = found[-1]
-    if any(by not in (USER, pin.by) for pin in found):
+    pins = [pin for pin in read(project, session_id).pins if pin_id and pin.id.startswith(pin_id)]
+    if len({pin.id for pin in pins}) != 1:
+        raise NoSuchPin(f"{'no pin begins' if not pins else 'several pins begin'} with {pin_id}")
+    last = pins[-1]
+    if any(by not in (USER, pin.by) for pin in pins):
         raise NoSuchPin(
             f"{last.id} was not pinned by the {by}: {last.author}",
             "the user can take it back: `holdfast pin --remove ID`",
         )
 
-    def change(held: LedgerFile) -> None:
-        held.pins = [row for row in held.pins if row.id != last.id]
+    def change(ledger: LedgerFile) -> None:
+        ledger.pins = [row for row in ledger.pins if row.id != last.id]
 
-    for scope in {pin.scope for pin in found}:
+    for scope in {pin.scope for pin in pins}:
         _change(scope, project, session_id, change)
     return last
 
@@ -271,9 +271,9 @@ def unpin(pin_id: str, *, project: str = "", session_id: str = "", by: str = USE
 def evict(item_id: str, *, session_id: str) -> str:
     """Leave an item out of the briefs of this session, unless it changes."""
 
-    def change(held: LedgerFile) -> None:
-        others = [other for other in held.evicted if other != item_id]
-        held.evicted = [*others, item_id][-MOST_EVICTED:]
+    def change(ledger: LedgerFile) -> None:
+        others = [other for other in ledger.evicted if other != item_id]
+        ledger.evicted = [*others, item_id][-MOST_EVICTED:]
 
     _change("session", "", session_id, change)
     return item_id
@@ -282,10 +282,10 @@ def evict(item_id: str, *, session_id: str) -> str:
 def readmit(item_id: str, *, session_id: str) -> str:
     """Take an eviction back."""
 
-    def change(held: LedgerFile) -> None:
-        if item_id not in held.evicted:
+    def change(ledger: LedgerFile) -> None:
+        if item_id not in ledger.evicted:
             raise NoSuchPin(f"{item_id} was not evicted")
-        held.evicted = [other for other in held.evicted if other != item_id]
+        ledger.evicted = [other for other in ledger.evicted if other != item_id]
 
     _change("session", "", session_id, change)
     return item_id
@@ -300,8 +300,8 @@ def allot(
         raise InvalidShare(f"{share:g} is not a share: it must be between 0 and 1")
     shares: dict[str, float] = {}
 
-    def change(held: LedgerFile) -> None:
-        shares.update(held.shares)
+    def change(ledger: LedgerFile) -> None:
+        shares.update(ledger.shares)
         shares.pop(compartment, None)
         others = sum(shares.values())
         if share is not None:
@@ -312,7 +312,7 @@ def allot(
                 f"{compartment} can have at most {max(0, room - others):.0%}: "
                 f"every compartment without a share of its own needs {LEFT_OVER:.0%} of the brief"
             )
-        held.shares = shares
+        ledger.shares = shares
 
     _change(scope, project, "", change)
     return shares

@@ -46,8 +46,8 @@ class AddedLine(msgspec.Struct, frozen=True):
 
 
 def read(stored: str) -> list[AddedLine]:
-    found = (line.split(" ", 2) for line in stored.splitlines())
-    lines = (one for one in found if len(one) == 3 and one[0] in SECTIONS and one[1].isdecimal())
+    rows = (line.split(" ", 2) for line in stored.splitlines())
+    lines = (row for row in rows if len(row) == 3 and row[0] in SECTIONS and row[1].isdecimal())
     return [AddedLine(kind, int(at), text) for kind, at, text in lines]
 
 
@@ -60,9 +60,9 @@ def add(stored: str, given: Mapping[str, Iterable[str]], record: Record) -> str:
         for line in redact("\n".join(texts)).splitlines()  # a secret may have several lines
         if (words := flat(line, LINE_CHARS)).strip()
     ]
-    fresh = {one.text: one for one in reversed(new)}
-    lines = [*(one for one in read(stored) if one.text not in fresh), *reversed(fresh.values())]
-    return "\n".join(f"{one.kind} {one.turn} {one.text}" for one in lines[-MOST_LINES:])
+    fresh = {line.text: line for line in reversed(new)}
+    lines = [*(line for line in read(stored) if line.text not in fresh), *reversed(fresh.values())]
+    return "\n".join(f"{line.kind} {line.turn} {line.text}" for line in lines[-MOST_LINES:])
 
 
 def _marked(text: str, record: Record) -> str:
@@ -76,7 +76,7 @@ def _marked(text: str, record: Record) -> str:
 
 
 def _named(text: str) -> Iterator[str]:
-    yield from (one for one in _CODE.findall(text) if " " in one)
+    yield from (code for code in _CODE.findall(text) if " " in code)
     yield from _PATH.findall(text)
 
 
@@ -84,7 +84,7 @@ def _is_known(name: str, record: Record) -> bool:
     """Whether the transcript names it before the call that adds the line: that has no result."""
     if any(name in turn.asked or name in turn.said for turn in record.turns):
         return True
-    if any(name in line and one.ok is not None for line, one in record.commands.items()):
+    if any(name in line and command.ok is not None for line, command in record.commands.items()):
         return True
     return any(
         f"/{path}".endswith(f"/{name}") or f"/{path}/".rfind(f"/{name.rstrip('/')}/") >= 0
@@ -104,10 +104,10 @@ def read_workflow(project: str) -> tuple[str, dict[str, Any]]:
 
 
 def workflow_lines(state: Mapping[str, Any]) -> list[str]:
-    found = [
-        f"{key}: {one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}"
+    lines = [
+        f"{key}: {item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)}"
         for key, value in state.items()
-        for one in (value if isinstance(value, list) else [value])
-        if one not in (None, "", [], {})
+        for item in (value if isinstance(value, list) else [value])
+        if item not in (None, "", [], {})
     ]
-    return [flat(line, LINE_CHARS) for line in found[:MOST_WORKFLOW_LINES]]
+    return [flat(line, LINE_CHARS) for line in lines[:MOST_WORKFLOW_LINES]]

@@ -95,8 +95,8 @@ def normalize(document: Document) -> Document:
     """Fill in every field that the caller left out. Normalizing twice changes nothing more."""
     if document.trigger not in TRIGGERS:
         raise ValueError(f"no such trigger: {document.trigger}")
-    given = {name: list(items) for name, items in document.sections.items()}
-    sections = {name: items for name, items in given.items() if items or name in REQUIRED}
+    texts = {name: list(items) for name, items in document.sections.items()}
+    sections = {name: items for name, items in texts.items() if items or name in REQUIRED}
     sections |= {name: [] for name in REQUIRED if name not in sections}
     return replace(
         document,
@@ -189,11 +189,11 @@ def _write_value(value: Value) -> str:
 def quote(text: str) -> str:
     """Return a JSON string that means the same in YAML. Characters past U+FFFF are not escaped:
     JSON writes them as two halves, which YAML would read as two characters."""
-    found = json.dumps(text, ensure_ascii=False)
-    for character in set(acting(found)):
+    literal = json.dumps(text, ensure_ascii=False)
+    for character in set(acting(literal)):
         if character <= "\uffff":
-            found = found.replace(character, f"\\u{ord(character):04x}")
-    return found
+            literal = literal.replace(character, f"\\u{ord(character):04x}")
+    return literal
 
 
 class ParsedCheckpoint(msgspec.Struct, frozen=True):
@@ -265,8 +265,8 @@ def _document(values: dict[str, object], sections: dict[str, list[str]]) -> Docu
     try:
         created = from_iso(str(values["created"]))
         same = {name: values[name] for name in SAME}
-        given = {**same, "created": created, "sections": sections}
-        return msgspec.convert({**given, "is_complete": values["verified"]}, Document)
+        fields = {**same, "created": created, "sections": sections}
+        return msgspec.convert({**fields, "is_complete": values["verified"]}, Document)
     except (msgspec.ValidationError, ValueError) as error:
         raise DamagedCheckpoint(PART, str(error)) from None
 

@@ -58,7 +58,7 @@ def sort_entries(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
         window = entry.project, entry.session_id, entry.agent_id  # each project counts for itself
         newest[window] = max(entry.rank, newest.get(window, entry.rank))
         ranks[entry.path] = (*newest[window], entry.iteration), entry
-    return [one for _, one in sorted(ranks.values(), key=lambda pair: pair[0], reverse=True)]
+    return [entry for _, entry in sorted(ranks.values(), key=lambda pair: pair[0], reverse=True)]
 
 
 def find_by_name(word: str, project: str) -> CheckpointEntry:
@@ -80,18 +80,18 @@ def find_by_name(word: str, project: str) -> CheckpointEntry:
 
 def newest_of_session(session_id: str) -> CheckpointEntry | None:
     """Return a session's newest; a subagent's only if the session itself has none."""
-    known = [one for one in index.load_or_empty() if one.session_id.startswith(session_id)]
-    return next(iter(sort_entries([one for one in known if not one.agent_id] or known)), None)
+    rows = [row for row in index.load_or_empty() if row.session_id.startswith(session_id)]
+    return next(iter(sort_entries([row for row in rows if not row.agent_id] or rows)), None)
 
 
 def newest_with_parent(
     project: str, session_id: str = ""
 ) -> tuple[CheckpointEntry, CheckpointEntry]:
     """Return the newest checkpoint of this or the newest session, and that before it there."""
-    here = sort_entries(index.of_project(project))
-    found = [one for one in here if session_id and one.session_id == session_id] or here
-    newest = _first([one for one in found if not one.agent_id] or found, project)
-    parent = next(iter(trace(newest, here)[1:]), None)
+    entries = sort_entries(index.of_project(project))
+    rows = [row for row in entries if session_id and row.session_id == session_id] or entries
+    newest = _first([row for row in rows if not row.agent_id] or rows, project)
+    parent = next(iter(trace(newest, entries)[1:]), None)
     if parent is None:
         raise NoCheckpoint(
             f"{newest.id} is the only checkpoint of session {newest.session_id}",
@@ -114,17 +114,17 @@ def _by_file(word: str) -> CheckpointEntry:
         raise NoCheckpoint(f"{word}: {error}") from None
 
 
-def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
-    if not here:
+def _first(entries: list[CheckpointEntry], project: str) -> CheckpointEntry:
+    if not entries:
         raise NoCheckpoint(f"there is no checkpoint of {project}")
-    return here[0]
+    return entries[0]
 
 
-def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
-    found = [*trace(latest, here)[1:], *here[1:]]
-    if not found:
+def _before(latest: CheckpointEntry, entries: list[CheckpointEntry]) -> CheckpointEntry:
+    candidates = [*trace(latest, entries)[1:], *entries[1:]]
+    if not candidates:
         raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
-    return found[0]
+    return candidates[0]
 
 
 def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
@@ -142,9 +142,9 @@ def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
 
 def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     window = entry.project, entry.session_id, entry.agent_id
-    same = [one for one in entries if (one.project, one.session_id, one.agent_id) == window]
-    earlier = [one for one in same if one.iteration < entry.iteration]
-    return [entry, *sorted(earlier, key=lambda one: (one.iteration, *one.rank), reverse=True)]
+    rows = [row for row in entries if (row.project, row.session_id, row.agent_id) == window]
+    earlier = [row for row in rows if row.iteration < entry.iteration]
+    return [entry, *sorted(earlier, key=lambda row: (row.iteration, *row.rank), reverse=True)]
 
 
 def compare(older: Document, newer: Document) -> list[SectionChange]:

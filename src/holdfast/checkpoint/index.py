@@ -92,8 +92,8 @@ def find_faults(
     if not id_of(name):
         yield CheckpointFinding("file", f"{name} is not the name of a checkpoint")
     elif not name.startswith(checkpoint_file.stamp(document.created)):
-        made = checkpoint_file.to_iso(document.created)
-        yield CheckpointFinding("file", f"named {name}, made at {made}")
+        moment = checkpoint_file.to_iso(document.created)
+        yield CheckpointFinding("file", f"named {name}, made at {moment}")
     for section in REQUIRED:
         if section not in document.sections:
             yield CheckpointFinding("sections", f"no section {section!r}")
@@ -114,15 +114,15 @@ def files_in(folder: str) -> list[str]:
 
 def readable_in(inside: Iterable[str], known: Iterable[str] = ()) -> list[str]:
     """List the files worth opening: known ones, and the newest others within the limits."""
-    ours, found = set(known), []
+    ours, files = set(known), []
     for folder in inside:
         paths = files_in(folder)
-        found += [path for path in paths if path in ours]
+        files += [path for path in paths if path in ours]
         left = NEWEST_READ_BYTES
         for path in [path for path in paths if path not in ours][:NEWEST_READ]:
             left -= places.size_of(path)
-            found += [path] if left >= 0 else []
-    return found
+            files += [path] if left >= 0 else []
+    return files
 
 
 def reconcile(
@@ -131,7 +131,7 @@ def reconcile(
     """Read the entries of these folders again from their files; others stay. A `new` file is ours,
     though no entry names it yet. Of a damaged file its entry stays, not verified."""
     known = {entry.path: entry for entry in entries}
-    kept = [one for one in known.values() if one.folder not in inside]
+    kept = [entry for entry in known.values() if entry.folder not in inside]
     for path in dict.fromkeys(readable_in(inside, {new, *known})):
         try:
             kept.append(from_file(path))
@@ -144,8 +144,10 @@ def newest_of(
     entries: Iterable[CheckpointEntry], session_id: str, agent_id: str
 ) -> CheckpointEntry | None:
     """Return the last entry of one window by its own count, which no clock changes."""
-    same = [row for row in entries if (row.session_id, row.agent_id) == (session_id, agent_id)]
-    return max(same, key=lambda one: (one.iteration, *one.rank), default=None)
+    same = [
+        entry for entry in entries if (entry.session_id, entry.agent_id) == (session_id, agent_id)
+    ]
+    return max(same, key=lambda entry: (entry.iteration, *entry.rank), default=None)
 
 
 class BrokenIndex(Exception):
@@ -209,9 +211,9 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     """
     project = folders.resolve(project)
     inside = folders.readable(project)
-    here = [one for one in load_or_empty() if project == one.project or one.folder in inside]
-    here = reconcile(here, inside)
-    return sorted(here if foreign else own_entries(here), key=lambda entry: entry.rank)
+    entries = [row for row in load_or_empty() if project == row.project or row.folder in inside]
+    entries = reconcile(entries, inside)
+    return sorted(entries if foreign else own_entries(entries), key=lambda entry: entry.rank)
 
 
 def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS) -> list[str]:
@@ -236,7 +238,7 @@ def _load_or_rebuild() -> tuple[list[CheckpointEntry], list[str]]:
     try:
         return load(), []
     except BrokenIndex as error:
-        entries = reconcile([], [one for name in projects() for one in folders.readable(name)])
+        entries = reconcile([], [path for name in projects() for path in folders.readable(name)])
         fresh = len(entries) < 2 and str(error) == "there is none"
         return entries, [] if fresh else [f"the index was made again from the files: {error}"]
 
@@ -252,26 +254,26 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
 
 
 def projects() -> list[str]:
-    return sorted({one.project for one in load_or_empty()} | _by_snapshots())
+    return sorted({entry.project for entry in load_or_empty()} | _by_snapshots())
 
 
 def known_files(also: Iterable[str], known: Iterable[str]) -> list[str]:
     """Return the files of known or given projects that are worth opening."""
-    names = sorted({*projects(), *(folders.resolve(one) for one in also)})
+    names = sorted({*projects(), *(folders.resolve(path) for path in also)})
     inside = [folder for name in names for folder in folders.readable(name)]
     return list(dict.fromkeys(readable_in(inside, known)))
 
 
 def _by_snapshots() -> set[str]:
-    found = set()
+    names = set()
     for key in folders.names_in(folders.root()):
         snapshots = [
             name for name in folders.names_in(f"{folders.root()}/{key}") if name.endswith(".json")
         ]
         if snapshots:
             project = _read(f"{key}/{max(snapshots)}").get("project")
-            found |= {project} if isinstance(project, str) else set()
-    return found
+            names |= {project} if isinstance(project, str) else set()
+    return names
 
 
 def _read(name: str) -> dict[str, object]:

@@ -35,49 +35,49 @@ def find_spent(
 ) -> list[CheckpointEntry]:
     """Return the checkpoints of one project that may be removed; never the newest verified one
     of a session. One that does not verify is never returned: somebody may have edited it."""
-    ours = sorted((entry for entry in entries if entry.verified), key=lambda one: one.rank)
+    ours = sorted((entry for entry in entries if entry.verified), key=lambda entry: entry.rank)
     last = {session.path for session in _last_of_sessions(ours)}
-    newest = {one.path for one in ours[-retention.at_least :]} if retention.at_least else set()
-    daily = {one.created[:10]: one.path for one in ours}  # the newest of each day
+    newest = {entry.path for entry in ours[-retention.at_least :]} if retention.at_least else set()
+    daily = {entry.created[:10]: entry.path for entry in ours}  # the newest of each day
     stays = [
-        one
-        for one in ours
-        if one.path in last | newest or _in_time(one, now, retention, daily[one.created[:10]])
+        entry
+        for entry in ours
+        if entry.path in last | newest or _in_time(entry, now, retention, daily[entry.created[:10]])
     ]
-    free = [one for one in stays if one.path not in last]
+    free = [entry for entry in stays if entry.path not in last]
     surplus = free[: max(0, min(len(free), len(stays) - retention.at_most))]
-    kept = {one.path for one in stays} - {one.path for one in surplus}
-    return [one for one in ours if one.path not in kept]
+    paths = {entry.path for entry in stays} - {entry.path for entry in surplus}
+    return [entry for entry in ours if entry.path not in paths]
 
 
 def _last_of_sessions(ours: list[CheckpointEntry]) -> list[CheckpointEntry]:
     """Return each session's own newest; a subagent's only if the session itself has none."""
     last: dict[str, CheckpointEntry] = {}
-    for one in sorted(ours, key=lambda one: (not one.agent_id, one.iteration, one.rank)):
-        last[one.session_id] = one
+    for entry in sorted(ours, key=lambda entry: (not entry.agent_id, entry.iteration, entry.rank)):
+        last[entry.session_id] = entry
     return list(last.values())
 
 
 def _in_time(
-    one: CheckpointEntry, now: datetime, retention: CheckpointRetention, daily: str
+    entry: CheckpointEntry, now: datetime, retention: CheckpointRetention, daily: str
 ) -> bool:
-    age = now - checkpoint_file.from_iso(one.created)
+    age = now - checkpoint_file.from_iso(entry.created)
     if age > timedelta(days=retention.days):
         return False
-    return age <= timedelta(days=retention.daily_after_days) or one.path == daily
+    return age <= timedelta(days=retention.daily_after_days) or entry.path == daily
 
 
 def prune(project: str, now: datetime, retention: CheckpointRetention) -> Pruned:
     project = folders.resolve(project)
     inside = folders.readable(project)
-    here = [one for one in index.of_project(project) if one.folder in inside]
+    entries = [entry for entry in index.of_project(project) if entry.folder in inside]
     removed, left = [], []
-    for one in find_spent(here, now, retention):
+    for entry in find_spent(entries, now, retention):
         try:
-            Path(one.path).unlink()
-            removed.append(one)
+            Path(entry.path).unlink()
+            removed.append(entry)
         except OSError as error:
-            left.append(f"{one.path}: {error.strerror}")
+            left.append(f"{entry.path}: {error.strerror}")
     _sweep(project)
     return Pruned(removed, left + index.refresh(project))
 
@@ -110,8 +110,8 @@ class Left(msgspec.Struct, frozen=True):
     @property
     def may_go(self) -> tuple[str, ...]:
         """While something stays, so does `.gitignore`: git would see the rest."""
-        kept = {*self.stays, ".gitignore"} if self.stays else set()
-        return tuple(name for name in self.names if name not in kept)
+        names = {*self.stays, ".gitignore"} if self.stays else set()
+        return tuple(name for name in self.names if name not in names)
 
     @property
     def checkpoints(self) -> int:
@@ -121,7 +121,7 @@ class Left(msgspec.Struct, frozen=True):
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
     """Return the folders of known or given projects that can be opened."""
     lefts = []
-    for project in sorted({*index.projects(), *(folders.resolve(one) for one in also)}):
+    for project in sorted({*index.projects(), *(folders.resolve(path) for path in also)}):
         with suppress(UnusableFolder):
             place = folders.project_folder(project)
             names = tuple(sorted(folders.names_in(place.path)))

@@ -57,19 +57,19 @@ class Change(msgspec.Struct, frozen=True):
 def changed(record: Record, room: int) -> list[str]:
     """Return every edited file, the newest edit first: in a commit with its subject, else with what
     was done to it. Without room, commits stand without files, and the rest by folder."""
-    changes = sorted(_find_changes(record), key=lambda one: (-one.op, not one.before_paths))
-    whole = [one.whole for one in changes]
+    changes = sorted(_find_changes(record), key=lambda row: (-row.op, not row.before_paths))
+    whole = [change.whole for change in changes]
     if size(whole) <= room:
         return whole
     shown: list[str] = []
     left: list[str] = []
-    for one in changes:
-        forms = [] if left else [one.whole]
-        forms += [one.text] * bool(one.before_paths)
+    for change in changes:
+        forms = [] if left else [change.whole]
+        forms += [change.text] * bool(change.before_paths)
         fitting = (form for form in forms if size([*shown, form]) <= room * EDITED_SHARE)
         form = next(fitting, "")
         shown += [form] * bool(form)
-        left += [] if form == one.whole else one.paths
+        left += [] if form == change.whole else change.paths
     return shown + _by_folder(left, room - size(shown))
 
 
@@ -77,21 +77,21 @@ def _find_changes(record: Record) -> Iterator[Change]:
     """Yield each commit: with the files that git named, or, if it was not asked, with those that
     were last edited before it. Then each file that was edited since."""
     logged = record.git_log.commits if record.git_log else []
-    places = {_key(one.id, one.subject): one.place for one in record.commits}
-    held: dict[str, list[str]] = {commit: [] for commit in places}
+    places = {_key(commit.id, commit.subject): commit.place for commit in record.commits}
+    files: dict[str, list[str]] = {commit: [] for commit in places}
     for path, used in reversed(edited(record)):
         at, op = used.edited.at[:SECOND_CHARS], used.edited.op
-        by_log = (_key(one.id, one.subject) for one in logged if path in one.files and at <= one.at)
+        by_log = (_key(row.id, row.subject) for row in logged if path in row.files and at <= row.at)
         later = (
             commit
             for commit, place in places.items()
             if not record.git_log and place.op >= op and path[0] not in "/~"
         )
         if commit := next(by_log, "") or next(later, ""):
-            held.setdefault(commit, []).append(path)
+            files.setdefault(commit, []).append(path)
         else:
             yield Change(op, _describe_edit(record, path, used), [path])
-    for commit, paths in held.items():
+    for commit, paths in files.items():
         place = places.get(commit)
         if place:
             when = f" (turn {turns.turn_number(record, place)})"
@@ -108,8 +108,8 @@ def _by_folder(paths: list[str], room: int) -> list[str]:
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder or ".", []).append(name)
     begins = f"{counted(len(paths), 'more file')} ({MORE}): "
-    named = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
-    return [begins + flat(named, max(SUBJECT_CHARS, room - len(begins) - PER_ITEM))]
+    text = "; ".join(f"{folder}/: {', '.join(names)}" for folder, names in folders.items())
+    return [begins + flat(text, max(SUBJECT_CHARS, room - len(begins) - PER_ITEM))]
 
 
 def _key(name: str, subject: str) -> str:
@@ -118,7 +118,7 @@ def _key(name: str, subject: str) -> str:
 
 def _describe_edit(record: Record, path: str, used: FileUse) -> str:
     words = _find_words(record, path, used)
-    told = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
+    notes = [quoted(words)] * bool(words) + ["removed since"] * (used.gone and used.is_changed)
     by = "by a subagent" if used.by_agents else "by a command" if used.written else "removed"
     when = [
         "" if used.edits else by,
@@ -126,7 +126,7 @@ def _describe_edit(record: Record, path: str, used: FileUse) -> str:
         f"in all +{used.added} -{used.removed} lines" if used.added or used.removed else "",
     ]
     begins = f"{path} ({', '.join(filter(None, when))})"
-    return f"{begins}{': ' * bool(told)}{', '.join(told)}"
+    return f"{begins}{': ' * bool(notes)}{', '.join(notes)}"
 
 
 def _find_words(record: Record, path: str, used: FileUse) -> str:
@@ -134,8 +134,8 @@ def _find_words(record: Record, path: str, used: FileUse) -> str:
     turn, name = turns.turn_at(record, used.edited), path.rpartition("/")[2]
     is_answered = turn and turn.said_op >= used.edited.op and not turn.works_on
     said = sentences(turn.said.replace(" […] ", "\n")) if turn and is_answered else []
-    named = (one for one in said if name in one and len(one) > 2 * len(name) and one[-1] != ":")
-    return flat(next(named, used.said), REASON_CHARS)
+    reasons = (row for row in said if name in row and len(row) > 2 * len(name) and row[-1] != ":")
+    return flat(next(reasons, used.said), REASON_CHARS)
 
 
 def issues(record: Record) -> Iterator[str]:
@@ -159,11 +159,11 @@ def issues(record: Record) -> Iterator[str]:
 
 def last_runs(record: Record) -> Iterator[str]:
     """Yield the newest run of each check: as typed, when, edits since, the end of its output."""
-    for line, one, _ in commands.newest_checks(record)[:MOST_RUNS]:
-        edits = commands.describe_edits(record, one) or "no edit since"
-        end = commands.end_of_output(one, SUBJECT_CHARS)
-        how = "" if one.ok else "failed, "
-        when = f"{how}{describe_place(record, one.place)}, {edits}"
+    for line, command, _ in commands.newest_checks(record)[:MOST_RUNS]:
+        edits = commands.describe_edits(record, command) or "no edit since"
+        end = commands.end_of_output(command, SUBJECT_CHARS)
+        how = "" if command.ok else "failed, "
+        when = f"{how}{describe_place(record, command.place)}, {edits}"
         yield f"{code(line, COMMAND_CHARS)} ({when})" + f": {quoted(end)}" * bool(end)
 
 
@@ -171,9 +171,9 @@ def git_state(record: Record) -> Iterator[str]:
     """Yield the branch, and what git printed last. The commits stand under what changed."""
     if branch := git.describe_branch(record):
         yield branch
-    made = {commit.place for commit in record.commits}
+    places = {commit.place for commit in record.commits}
     for answer in git.answers(record):
-        if answer.place not in made:
+        if answer.place not in places:
             yield git.describe_answer(
                 answer, f"in {describe_place(record, answer.place)}", is_short=True
             )
@@ -190,13 +190,13 @@ MORE = "see `holdfast search`, or the tool `recall`"
 
 def share_out(needs: Mapping[str, int], shares: Mapping[str, float], room: int) -> dict[str, int]:
     """Divide the room. No part gets more than it needs; what is left goes to the others."""
-    given: dict[str, int] = {}
-    while waiting := [name for name in needs if name not in given]:
-        left, of = room - sum(given.values()), sum(shares[name] for name in waiting)
+    amounts: dict[str, int] = {}
+    while waiting := [name for name in needs if name not in amounts]:
+        left, of = room - sum(amounts.values()), sum(shares[name] for name in waiting)
         rooms = {name: int(left * shares[name] / of) for name in waiting}
         content = {name: needs[name] for name in waiting if needs[name] <= rooms[name]}
-        given |= content or rooms
-    return given
+        amounts |= content or rooms
+    return amounts
 
 
 def size(items: Iterable[str]) -> int:
@@ -255,9 +255,9 @@ def sections_of(
         UNSURE: (0.03, lambda room: last([text.text for text in turns.unsure_texts(record)], room)),
         "Agents": (0.08, lambda room: first([*_agents(record)], room)),
     }
-    shown = last([one.item for one in added], int(room * ADDED_SHARE))
+    shown = last([line.item for line in added], int(room * ADDED_SHARE))
     known = {
-        name: [one.item for one in added if ADDED_TO[one.kind] == name and one.item in shown]
+        name: [line.item for line in added if ADDED_TO[line.kind] == name and line.item in shown]
         for name in builders
     }
     room -= sum(size(known[name]) + len(name) + PER_SECTION for name in builders)
@@ -273,7 +273,7 @@ def sections_of(
 def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, Any]:
     """Return the same as plain values, under the names that readers know."""
     tasks = open_items.tasks(record)[:MOST_ITEMS]
-    by_model = {kind: [one.item for one in added if one.kind == kind] for kind in ADDED_TO}
+    by_model = {kind: [line.item for line in added if line.kind == kind] for kind in ADDED_TO}
     return {
         "session_id": record.session_id,
         "context_summary": current_request(record),
@@ -282,7 +282,7 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
         "modified_files": [path for path, _ in edited(record)][-MOST_CHANGED:],
         "key_decisions": [*by_model["decided"], *[*decisions(record)][-MOST_ITEMS:]],
         "next_steps": [*by_model["next"], *next_steps(record)[:MOST_ITEMS]],
-        "added_by_model": [{"kind": one.kind, "turn": one.turn, "text": one.text} for one in added],
+        "added_by_model": [{"kind": row.kind, "turn": row.turn, "text": row.text} for row in added],
         "decided": [
             {
                 "decision": flat(decision.text, ITEM_CHARS),
@@ -303,15 +303,15 @@ def snapshot_of(record: Record, added: Sequence[AddedLine] = ()) -> dict[str, An
             for name, agent in list(record.agents.items())[-MOST_ITEMS:]
         ],
         "recent_actions": [
-            {"tool_name": one.tool, "detail": flat(one.what, ITEM_CHARS)} for one in record.recent
+            {"tool_name": row.tool, "detail": flat(row.what, ITEM_CHARS)} for row in record.recent
         ],
         "tools_used": dict(record.tools),
     }
 
 
 def current_request(record: Record) -> str:
-    asked = [at for at, one in enumerate(record.turns) if one.asked]
-    return title(record, asked[-1]) if asked else ""
+    positions = [at for at, turn in enumerate(record.turns) if turn.asked]
+    return title(record, positions[-1]) if positions else ""
 
 
 def title(record: Record, at: int) -> str:
@@ -324,9 +324,9 @@ def title(record: Record, at: int) -> str:
     if turns.is_answer(turn.reply_to):
         return f"{_question(record, at)} → {words}"
     earlier = (
-        one.asked
-        for one in reversed(record.turns[:at])
-        if turns.width(one.asked) > turns.TERSE_CHARS
+        row.asked
+        for row in reversed(record.turns[:at])
+        if turns.width(row.asked) > turns.TERSE_CHARS
     )
     before = flat(next(earlier, ""), SHORT_CHARS)
     return f"{before} → {words}" if before else words
@@ -334,7 +334,7 @@ def title(record: Record, at: int) -> str:
 
 def _question(record: Record, at: int) -> str:
     turn = record.turns[at]
-    before = next((one.said for one in reversed(record.turns[:at]) if not one.taken_back), "")
+    before = next((turn.said for turn in reversed(record.turns[:at]) if not turn.taken_back), "")
     is_refused = turn.reply_to.startswith(turns.REFUSED)
     return flat(turn.reply_to if is_refused else turns.question_at_end(before), ITEM_CHARS)
 
@@ -351,15 +351,15 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
     """Return the requests that are not answered, or the model's last message, as much of it as the
     others leave room for; then the task list and the newest plan as they stood."""
     why = open_items.why_open(record)
-    asked = []
+    items = []
     unanswered = _unanswered(record) if why else []
     for at in unanswered:
         turn = record.turns[at]
         how = why if at == unanswered[-1] else "no answer of its own"
         when = describe_place(record, turn.place)
         most = ITEM_CHARS if turn.is_plan else SAID_CHARS
-        asked.append(f"{when}, {how}: {_words(record, at, most)}")
-    asked += [
+        items.append(f"{when}, {how}: {_words(record, at, most)}")
+    items += [
         f"answered by the user since: {_quote(question.text)} → {_quote(question.answer)}"
         for question in (record.turns[-1].questions if record.turns else ())
         if question.answer and question.place.op >= record.last_said_op
@@ -373,9 +373,9 @@ def next_steps(record: Record, room: int = ENDLESS) -> list[str]:
         turn = record.turns[-1]
         when = describe_place(record, Place(turn.place.offset, record.at, turn.place.op))
         begins = f"the model's last message, {when}: "
-        left = room - size([*asked, begins, *others])
-        asked.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
-    return asked + others
+        left = room - size([*items, begins, *others])
+        items.append(begins + quoted(_ends_of(turn.said, max(ITEM_CHARS, min(SAID_CHARS, left)))))
+    return items + others
 
 
 def _quote(words: str) -> str:
@@ -383,9 +383,9 @@ def _quote(words: str) -> str:
 
 
 def _tasks_and_plan(record: Record) -> Iterator[str]:
-    yield from (f"[ ] {open_items.describe_task(record, one)}" for one in open_items.tasks(record))
-    if done := open_items.describe_done(record):
-        yield f"[x] {done}"
+    yield from (f"[ ] {open_items.describe_task(record, row)}" for row in open_items.tasks(record))
+    if tasks := open_items.describe_done(record):
+        yield f"[x] {tasks}"
     if record.plan:
         is_open = open_items.why_open(record) or record.plan.place.op >= turns.began(record)
         lines = open_items.plan_lines(record, MOST_PLAN_LINES if is_open else 1)
@@ -395,13 +395,13 @@ def _tasks_and_plan(record: Record) -> Iterator[str]:
 def _unanswered(record: Record) -> list[int]:
     """Return the last turns with words, back to the newest that the model answered: where its work
     went on behind a turn's words, they are no answer."""
-    asked = [at for at, one in enumerate(record.turns) if one.asked and not one.taken_back]
+    positions = [at for at, turn in enumerate(record.turns) if turn.asked and not turn.taken_back]
     count = 1
-    while count < len(asked) and not (
-        (before := record.turns[asked[-count - 1]]).said and not before.works_on
+    while count < len(positions) and not (
+        (before := record.turns[positions[-count - 1]]).said and not before.works_on
     ):
         count += 1
-    return asked[-count:]
+    return positions[-count:]
 
 
 def _ends_of(said: str, most: int) -> str:
@@ -429,26 +429,26 @@ def _turns(record: Record, room: int) -> list[str]:
     """Return the turns in order, each with its answer, both with the most characters that fit for
     all. In a long session the newest turns have an answer, and the older ones are one line each.
     Where even these do not fit, the oldest are counted, but for the first one."""
-    known = [at for at, turn in enumerate(record.turns) if turn.asked or turn.edited]
+    positions = [at for at, turn in enumerate(record.turns) if turn.asked or turn.edited]
     for most in TURN_CHARS:
-        whole = [_turn(record, at, most) + _answer(record, at, most) for at in known]
+        whole = [_turn(record, at, most) + _answer(record, at, most) for at in positions]
         if size(whole) <= room:
             return whole
     for most in LINE_CHARS:
-        lines = {at: _turn(record, at, most) for at in known}
+        lines = {at: _turn(record, at, most) for at in positions}
         if size(lines.values()) <= room * WORDS_SHARE:
             break
     over, left = size([*lines.values(), " " * LEAST_CHARS]) - room, 0
-    while over > 0 and left < len(known) - 2:
+    while over > 0 and left < len(positions) - 2:
         left += 1
-        over -= size([lines[known[left]]])
-    for at in reversed(known[left + 1 :]):
+        over -= size([lines[positions[left]]])
+    for at in reversed(positions[left + 1 :]):
         answer = _answer(record, at, ANSWER_CHARS)
         if size([*lines.values(), answer]) > room:
             break
         lines[at] += answer
-    left_out = [_left_out(record, known[1 : left + 1])] if left else []
-    return [lines[known[0]], *left_out, *(lines[at] for at in known[left + 1 :])]
+    left_out = [_left_out(record, positions[1 : left + 1])] if left else []
+    return [lines[positions[0]], *left_out, *(lines[at] for at in positions[left + 1 :])]
 
 
 def _left_out(record: Record, places: Sequence[int]) -> str:
@@ -478,18 +478,18 @@ def _answer(record: Record, at: int, most: int) -> str:
 
 def _words(record: Record, at: int, most: int) -> str:
     turn = record.turns[at]
-    asked = single_marks(turn.asked.strip())
-    if len(asked) > most:  # a plan ends in the client's words
-        asked = clip(asked, most) if turn.is_plan else both_ends(asked, most)
+    words = single_marks(turn.asked.strip())
+    if len(words) > most:  # a plan ends in the client's words
+        words = clip(words, most) if turn.is_plan else both_ends(words, most)
     is_terse = turn.reply_to and turns.width(turn.asked) <= turns.TERSE_CHARS and most > LEAST_CHARS
     to = _question(record, at) if is_terse or turns.is_answer(turn.reply_to) else ""
     by = f"({PLAN_OF_MODEL}) " * turn.is_plan
-    return f"{by}{quoted(asked)}" + f" (to {quoted(to)})" * bool(to)
+    return f"{by}{quoted(words)}" + f" (to {quoted(to)})" * bool(to)
 
 
 def _agents(record: Record) -> Iterator[str]:
     """Yield what runs, then what subagents answered, the newest first."""
-    for name, one in open_items.running(record):
-        yield open_items.describe_running(record, name, one, ASKED_CHARS)
-    for _, asked, report in islice(open_items.ended(record), MOST_AGENTS):
-        yield asked + f" → {quoted(both_ends(report, END_CHARS))}" * bool(report)
+    for name, agent in open_items.running(record):
+        yield open_items.describe_running(record, name, agent, ASKED_CHARS)
+    for _, task, report in islice(open_items.ended(record), MOST_AGENTS):
+        yield task + f" → {quoted(both_ends(report, END_CHARS))}" * bool(report)

@@ -71,5 +71,5 @@ def load_fill(project: str, checkpoint_id: str) -> CheckpointFill:
 
 def names(project: str) -> set[str]:
     """Return the ids that have a snapshot; they are taken, whether the Markdown exists or not."""
-    found = folders.names_in(folders.home_path(project))
-    return {name.removesuffix(".json") for name in found if name.endswith(".json")}
+    files = folders.names_in(folders.home_path(project))
+    return {name.removesuffix(".json") for name in files if name.endswith(".json")}

@@ -33,27 +33,27 @@ class VerifyReport(msgspec.Struct, frozen=True):
 def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> VerifyReport:
     """Return what is wrong with a checkpoint, and with its entry if entries are given."""
     try:
-        found = checkpoint_file.read(path)
+        file = checkpoint_file.read(path)
     except DamagedCheckpoint as error:
         # A file that was deleted by hand is no loss: only its entry is left over.
         is_left_over = error.words == checkpoint_file.GONE and entries is not None
         way_out = "; if you deleted it, `holdfast rebuild` forgets it" * is_left_over
         return VerifyReport(path, (CheckpointFinding(error.part, f"{error.words}{way_out}"),))
-    findings, entry = [*find_faults(path, found)], from_parsed(path, found)
+    findings, entry = [*find_faults(path, file)], from_parsed(path, file)
     notes: tuple[str, ...] = ()
     if entries is not None:
-        row = next((one for one in entries if one.path == path), None)
-        if row is not None and row.content_hash != found.content_hash:
+        row = next((entry for entry in entries if entry.path == path), None)
+        if row is not None and row.content_hash != file.content_hash:
             words = "the entry has another hash: the file was replaced"
             findings.append(CheckpointFinding("index", words))
         missing = "" if row is not None else index.why_missing()
         notes = tuple(filter(None, (missing, index.why_not_own(entry))))
-    return VerifyReport(path, tuple(findings), found.document, found.content_hash, notes, entry)
+    return VerifyReport(path, tuple(findings), file.document, file.content_hash, notes, entry)
 
 
 def verify_entry(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> CheckpointEntry:
     """Return the entry with the result of a check now."""
-    same = [one for one in entries if one.path == entry.path]
+    same = [row for row in entries if row.path == entry.path]
     return replace(entry, verified=verify(entry.path, same or None).ok)
 
 
@@ -80,7 +80,7 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
             raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")
         before = set[str]()
         with suppress(index.BrokenIndex):
-            before = {one.path for one in index.load()}
+            before = {entry.path for entry in index.load()}
         reports = [verify(path) for path in index.known_files(also, before)]
         entries = [report.entry for report in reports if report.entry is not None]
         index.save(entries)

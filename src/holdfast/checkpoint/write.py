@@ -43,18 +43,18 @@ def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCh
     document = normalize(replace(document, project=folders.resolve(document.project)))
     with lock.hold(folders.home_folder(document.project), patience):
         known = _window(document)
-        kept = _twin(document, known) or _write_document(_extend(document, known))
-        notes = [*kept.notes, *_snapshot_saved(kept, document)]
-    if not kept.reused or kept.path not in {one.path for one in index.load_or_empty()}:
-        notes += index.refresh(document.project, new=kept.path, patience=patience)
-    return replace(kept, notes=tuple(notes))
+        result = _twin(document, known) or _write_document(_extend(document, known))
+        notes = [*result.notes, *_snapshot_saved(result, document)]
+    if not result.reused or result.path not in {row.path for row in index.load_or_empty()}:
+        notes += index.refresh(document.project, new=result.path, patience=patience)
+    return replace(result, notes=tuple(notes))
 
 
 def _window(document: Document) -> list[CheckpointEntry]:
     """Return the checkpoints of this window so far. If the home folder cannot record which are
     ours, the session's id is enough: nobody else knows it."""
     ours = index.of_project(document.project) or index.of_project(document.project, foreign=True)
-    return [one for one in ours if one.session_id == document.session_id]
+    return [entry for entry in ours if entry.session_id == document.session_id]
 
 
 def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint | None:
@@ -130,15 +130,15 @@ def _free_names(document: Document) -> Iterator[str]:
             yield f"{checkpoint_id}.md"
 
 
-def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
+def _snapshot_saved(checkpoint: SavedCheckpoint, given: Document) -> list[str]:
     """Save the snapshot, also of a twin that was killed before it had one. Others stay: their work
     is that of the checkpoint's moment, and the store may have read it."""
-    if kept.reused and snapshot.load(kept.document.project, kept.id):
+    if checkpoint.reused and snapshot.load(checkpoint.document.project, checkpoint.id):
         return []
-    document = replace(kept.document, snapshot=given.snapshot)
-    values = snapshot.complete(document, kept.id, kept.path)
+    document = replace(checkpoint.document, snapshot=given.snapshot)
+    values = snapshot.complete(document, checkpoint.id, checkpoint.path)
     try:
-        snapshot.save(kept.document.project, kept.id, values)
+        snapshot.save(checkpoint.document.project, checkpoint.id, values)
     except (OSError, ValueError, RecursionError) as error:
         return [f"the snapshot was not written: {error}"]
     return []

@@ -129,7 +129,7 @@ def add(record: Record, name: str, agent: Agent) -> None:
         agent.asked = one_line(agent.asked, LONGEST_ASKED)
     record.agents[one_line(name)] = agent
     while len(record.agents) > MOST_AGENTS:
-        over = (key for key, one in record.agents.items() if one.status != "running")
+        over = (key for key, agent in record.agents.items() if agent.status != "running")
         del record.agents[next(over, next(iter(record.agents)))]
     _end_if_ended(record, one_line(name), agent.place)
 
@@ -145,12 +145,12 @@ def note_edits(record: Record, transcript: str) -> None:
         return
     from holdfast.transcript.lookup import subagent_files  # most sessions have no subagents
 
-    room, found = READ_BYTES, list[tuple[int, int, str, str]]()
+    room, rows = READ_BYTES, list[tuple[int, int, str, str]]()
     for name, file in subagent_files(transcript):
         with suppress(OSError):
             stat = os.lstat(file)
-            found.append((stat.st_mtime_ns, stat.st_size, name, os.fspath(file)))
-    for _, size, agent_id, path in sorted(found, reverse=True)[:MOST_AGENTS]:
+            rows.append((stat.st_mtime_ns, stat.st_size, name, os.fspath(file)))
+    for _, size, agent_id, path in sorted(rows, reverse=True)[:MOST_AGENTS]:
         start = record.looked.pop(agent_id, 0)
         start = start if start <= size else 0
         if start < size <= start + room:

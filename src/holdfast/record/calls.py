@@ -26,7 +26,7 @@ LONGEST_REFUSED = 200
 START_BYTES = 80
 PREAMBLE_CHARS = 800
 ASKED = "AskUserQuestion"
-Given = dict[str, Any]
+Fields = dict[str, Any]
 text_of = files.text_of
 # What these were called with is found again by its exact words.
 _AS_WRITTEN = files.EDITS | {"Bash", ASKED, "Read", "NotebookRead"}
@@ -52,19 +52,19 @@ _NOTE = "\n\nNote: The user's next message"
 _NO_FILE = "File does not exist"
 
 
-def take_call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
+def take_call(record: Record, tool: str, use_id: str, fields: Fields, place: Place) -> None:
     tool, use_id = agents.one_line(tool), agents.one_line(use_id)
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
-    earlier = _before(record, tool, given)
+    earlier = _before(record, tool, fields)
     describe = _BY_TOOL.get(tool, _foreign_edit if edits(tool) else _other)
-    what = describe(record, given, place, use_id)
+    what = describe(record, fields, place, use_id)
     if tool not in _AS_WRITTEN:
         what = agents.one_line(what, LONGEST)
     most = shell.LONGEST_LINE if tool == "Bash" else LONGEST
-    made = Call(tool, clip(what, most), place, earlier)
-    record.recent = [*record.recent[1 - MOST_RECENT :], made]
-    record.calls[use_id] = made
+    call = Call(tool, clip(what, most), place, earlier)
+    record.recent = [*record.recent[1 - MOST_RECENT :], call]
+    record.calls[use_id] = call
     turns.current(record).works_on = True
     while len(record.calls) > MOST_CALLS:
         del record.calls[next(iter(record.calls))]
@@ -76,90 +76,91 @@ def edits(tool: str) -> bool:
     return tool in files.EDITS or (is_servers and any(name in tool for name in _EDITS_BY_NAME))
 
 
-def _before(record: Record, tool: str, given: Given) -> list[str]:
+def _before(record: Record, tool: str, fields: Fields) -> list[str]:
     """Return the state of what a call is about to change, or the files that a command writes."""
     if tool == "TaskUpdate":
-        task = record.tasks.get(f"task {given.get('taskId')}"[:80])
+        task = record.tasks.get(f"task {fields.get('taskId')}"[:80])
         return [task.text, task.status] if task else []
-    return files.find_written(record, text_of(given, "command")) if tool == "Bash" else []
+    return files.find_written(record, text_of(fields, "command")) if tool == "Bash" else []
 
 
-def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.path_argument(given), "reads")
+def _read(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    name = files.use(record, files.path_argument(fields), "reads")
     turns.note_read(record, name)
     return name
 
 
-def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = files.use(record, files.path_argument(given), "edits")
-    plans.set_plan_file(record, name, text_of(given, "content"), place)
+def _edit(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    name = files.use(record, files.path_argument(fields), "edits")
+    plans.set_plan_file(record, name, text_of(fields, "content"), place)
     return name
 
 
-def _foreign_edit(record: Record, given: Given, place: Place, use_id: str) -> str:
-    path = text_of(given, "file_path") or text_of(given, "path")
-    return files.use(record, path, "edits") or _other(record, given, place, use_id)
+def _foreign_edit(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    path = text_of(fields, "file_path") or text_of(fields, "path")
+    return files.use(record, path, "edits") or _other(record, fields, place, use_id)
 
 
-def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
-    line = clip(text_of(given, "command"), shell.LONGEST_LINE)
+def _bash(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    line = clip(text_of(fields, "command"), shell.LONGEST_LINE)
     return commands.begin(record, line, place)
 
 
-def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
-    asked = clip(text_of(given, "description") or text_of(given, "prompt"), LONGEST)
-    agents.add(record, use_id, Agent(text_of(given, "subagent_type")[:80], asked, place))
-    return asked
+def _agent(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    task = clip(text_of(fields, "description") or text_of(fields, "prompt"), LONGEST)
+    agents.add(record, use_id, Agent(text_of(fields, "subagent_type")[:80], task, place))
+    return task
 
 
-def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
+def _schedule(record: Record, fields: Fields, place: Place, use_id: str) -> str:
     """Add a schedule: the client will send this prompt by itself, in the user's name."""
-    when, prompt = text_of(given, "cron")[:80], text_of(given, "prompt").strip()
+    when, prompt = text_of(fields, "cron")[:80], text_of(fields, "prompt").strip()
     agents.add(record, use_id, Agent(agents.SCHEDULE, f"{when}: {prompt}", place))
     return f"{when} {prompt}"
 
 
-def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
-    text = text_of(given, "plan")
+def _plan(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    text = text_of(fields, "plan")
     title = clip(text.strip().partition("\n")[0].lstrip("# "), LONGEST)
     plans.set_plan(record, text, place)
     turns.add_question(record, f"{PLAN_ASKED}{title}", place)
     return title
 
 
-def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
-    listed = given.get("questions")
-    asked = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    texts = [text for one in asked if (text := text_of(one, "question")).strip()][:MOST_ASKED]
+def _ask(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    listed = fields.get("questions")
+    rows = listed if isinstance(listed, list) else []
+    questions = (text_of(row, "question") for row in rows if isinstance(row, dict))
+    texts = [text for text in questions if text.strip()][:MOST_ASKED]
     for text in texts:
         turns.add_question(record, text, place)
     return " / ".join(texts)
 
 
-def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = text_of(given, "task_id") or text_of(given, "shell_id") or text_of(given, "id")
+def _stop(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    name = text_of(fields, "task_id") or text_of(fields, "shell_id") or text_of(fields, "id")
     agents.mark_stopped(record, name)
     return name
 
 
-def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
-    plans.todo(record, given, place)
+def _todo(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    plans.todo(record, fields, place)
     return ""
 
 
-def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return plans.update_task(record, given, place)
+def _task_update(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    return plans.update_task(record, fields, place)
 
 
-def _subject(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return next(filter(None, (text_of(given, key) for key in _SUBJECTS)), "")
+def _subject(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    return next(filter(None, (text_of(fields, key) for key in _SUBJECTS)), "")
 
 
-def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
-    return ", ".join(text for text in given.values() if isinstance(text, str) and text.strip())
+def _other(record: Record, fields: Fields, place: Place, use_id: str) -> str:
+    return ", ".join(text for text in fields.values() if isinstance(text, str) and text.strip())
 
 
-_BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
+_BY_TOOL: dict[str, Callable[[Record, Fields, Place, str], str]] = {
     **dict.fromkeys(("Read", "NotebookRead"), _read),
     **dict.fromkeys(files.EDITS, _edit),
     **dict.fromkeys(("Task", "Agent"), _agent),
@@ -287,8 +288,8 @@ def _agent_answered(record: Record, block: ToolResult, *, is_refused: bool) -> N
     use_id = agents.one_line(block.tool_use_id)
     agent = record.agents.get(use_id)
     if block.text.startswith(agents.LAUNCHED):
-        told = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
-        agents.rename(record, use_id, told)
+        name = block.text.partition("agentId: ")[2] or block.text.partition("agent_id: ")[2]
+        agents.rename(record, use_id, name)
     elif agent is not None and is_refused:
         agent.status = "refused by the user"
     elif agent is not None:
@@ -313,25 +314,25 @@ def answers(entry: Result) -> list[tuple[str, str]]:
     """Return each question of the model with the user's answer, from the client's own record."""
     if _ANSWERS not in entry.data:  # a search costs less than decoding
         return []
-    found = decoded(entry.tool_use_result)
-    told = found.get("answers") if isinstance(found, dict) else None
-    if not isinstance(told, dict):
+    result = decoded(entry.tool_use_result)
+    form = result.get("answers") if isinstance(result, dict) else None
+    if not isinstance(form, dict):
         return []
-    notes = _notes(found.get("annotations"))
-    pairs = [(one, _chosen(told.get(one))) for one in {**told, **notes}][:MOST_ANSWERS]
-    both = [(one, _with_notes(words, notes.get(one, ""))) for one, words in pairs]
+    notes = _notes(result.get("annotations"))
+    pairs = [(text, _chosen(form.get(text))) for text in {**form, **notes}][:MOST_ANSWERS]
+    both = [(text, _with_notes(words, notes.get(text, ""))) for text, words in pairs]
     return [(question, words) for question, words in both if words]
 
 
 def _chosen(answer: object) -> str:
     some = answer if isinstance(answer, list) else [answer]
-    return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
+    return ", ".join(text.strip() for text in some if isinstance(text, str)).strip()
 
 
 def _notes(annotations: object) -> dict[str, str]:
-    found = annotations.items() if isinstance(annotations, dict) else ()
-    typed = ((one, beside.get("notes")) for one, beside in found if isinstance(beside, dict))
-    return {one: notes.strip() for one, notes in typed if isinstance(notes, str) and notes.strip()}
+    rows = annotations.items() if isinstance(annotations, dict) else ()
+    typed = ((text, row.get("notes")) for text, row in rows if isinstance(row, dict))
+    return {text: note.strip() for text, note in typed if isinstance(note, str) and note.strip()}
 
 
 def _with_notes(chosen: str, notes: str) -> str:
@@ -352,9 +353,9 @@ def _clarified(text: str) -> Iterator[tuple[str, str]]:
 
 def looks_rejected(data: bytes) -> bool:
     """Whether this is the result of a call that the user stopped, or imitates one."""
-    told = _record_start(data)
-    return told.startswith((_REJECTED, _STOPPED)) or (
-        told.startswith(_DENIED) and b"The user said:" in data
+    start = _record_start(data)
+    return start.startswith((_REJECTED, _STOPPED)) or (
+        start.startswith(_DENIED) and b"The user said:" in data
     )
 
 
@@ -384,5 +385,5 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
 
 
 def refusal_words(text: str) -> str:
-    found = _USER_SAID.search(text) if text.startswith(_REFUSALS) else None
-    return text[found.end() :].partition(_NOTE)[0].strip() if found else ""
+    match = _USER_SAID.search(text) if text.startswith(_REFUSALS) else None
+    return text[match.end() :].partition(_NOTE)[0].strip() if match else ""

@@ -87,17 +87,18 @@ def end(record: Record, key: str, text: str, place: Place, *, failed: bool) -> N
 def _worded_end(text: str) -> str:
     """Return the end of an output, without lines of signs alone (`=====`, `^~~~`)."""
     lines = clip_start(text.rstrip(), 4 * PRINTED_CHARS).splitlines()
-    return clip_start("\n".join(one for one in lines if any(map(str.isalnum, one))), PRINTED_CHARS)
+    worded = (line for line in lines if any(map(str.isalnum, line)))
+    return clip_start("\n".join(worded), PRINTED_CHARS)
 
 
 def _note_later(record: Record, key: str, command: Command, place: Place) -> None:
     run: Run | None = None
-    for other, one in record.commands.items():
-        failure = one.failed
+    for other, row in record.commands.items():
+        failure = row.failed
         if failure is None or failure.closed is not None or (other == key and not command.ok):
             continue
         run = run or _run(key, command.cwd)
-        before = _run(other, one.cwd)
+        before = _run(other, row.cwd)
         is_settled = other == key or (_covers(run, before) and _is_seen(key, other, command))
         if is_settled:  # it succeeded, or another one fails in its stead
             failure.closed = place
@@ -113,12 +114,12 @@ def _is_seen(key: str, other: str, command: Command) -> bool:
 def unsettled(record: Record) -> list[tuple[str, FailedRun]]:
     """Return the commands that failed and have not succeeded since, newest first. A command that
     failed without a word, as a search that finds nothing does, tells nothing."""
-    found = [
-        (key, one.failed)
-        for key, one in record.commands.items()
-        if one.failed is not None and one.failed.closed is None and one.failed.lines
+    failures = [
+        (key, command.failed)
+        for key, command in record.commands.items()
+        if command.failed is not None and command.failed.closed is None and command.failed.lines
     ]
-    return sorted(found, key=lambda pair: -pair[1].place.op)
+    return sorted(failures, key=lambda pair: -pair[1].place.op)
 
 
 def failing(record: Record) -> list[tuple[str, FailedRun]]:
@@ -146,12 +147,13 @@ def newest_runs(record: Record) -> list[EndedRun]:
     """Return the commands that have ended, newest first. Lines with the same commands before their
     pipes are one. What git said is known elsewhere."""
     newest: dict[str, EndedRun] = {}
-    for line, one in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
+    for line, command in sorted(record.commands.items(), key=lambda pair: pair[1].place.op):
         words = [words for _, words in shell.simple_commands(line)]
-        if words and one.ok is not None and all(some[0] != "git" for some in words):
+        if words and command.ok is not None and all(some[0] != "git" for some in words):
             key = " && ".join(" ".join(some) for some in words)
             ran_before = newest.pop(key, None) is not None
-            newest[key] = EndedRun(line, one, ran_before or one.count > 1 or one.follows_edit)
+            is_check = ran_before or command.count > 1 or command.follows_edit
+            newest[key] = EndedRun(line, command, is_check)
     return [*newest.values()][::-1]
 
 
@@ -173,14 +175,14 @@ def newest_checks(record: Record) -> list[EndedRun]:
 def describe(record: Record, line: str, failed: FailedRun, most_lines: int) -> str:
     """Return a failed command as typed, since when it fails, what came after, and its message and
     place: on one line for an earlier request, and if its program printed something since."""
-    told = [f"since turn {turns.turn_number(record, failed.first)}"]
+    notes = [f"since turn {turns.turn_number(record, failed.first)}"]
     if edits := describe_edits(record, record.commands[line]):
-        told.append(edits)
+        notes.append(edits)
     later = record.commands.get(failed.later)
     if later is not None:
         end = end_of_output(later, LATER_CHARS) or "(nothing)"
         printed = f"; {code(failed.later, LATER_CHARS)} printed at step {later.op}: {end}"
-    text = f"{code(line, SHOWN_CHARS)} ({', '.join(told)}{printed if later else ''})"
+    text = f"{code(line, SHOWN_CHARS)} ({', '.join(notes)}{printed if later else ''})"
     lines = failed.lines[:most_lines]
     if failed.place.op > turns.began(record) and not failed.later:
         return "\n".join([text, *(flat(words, LINE_CHARS) for words in lines)])
@@ -241,12 +243,12 @@ def telling_lines(text: str) -> list[str]:
     has_place = set(placed)
     for at in sorted(wrong, key=lambda at: at not in has_place)[:MOST_WRONG]:
         group = {at, *_nearest(at, placed)}
-        group |= {one + 1 for one in group if lines[one].endswith(":") and one + 1 < len(lines)}
+        group |= {row + 1 for row in group if lines[row].endswith(":") and row + 1 < len(lines)}
         group |= {*_indented_below(at, indents)}
         if len(chosen.keys() | group) <= MOST_LINES:
             chosen.update(dict.fromkeys(sorted(group)))
-    found = chosen or {*placed[-1:], *range(len(lines))[-2:]}
-    return list(dict.fromkeys(lines[at] for at in found))
+    numbers = chosen or {*placed[-1:], *range(len(lines))[-2:]}
+    return list(dict.fromkeys(lines[at] for at in numbers))
 
 
 def _names_error(line: str) -> bool:
@@ -260,13 +262,13 @@ def _names_place(lines: list[str]) -> bool:
 
 def _nearest(at: int, placed: list[int]) -> Iterator[int]:
     """Yield the place nearest to a message; compilers print it after the message."""
-    near = [one for one in placed if abs(one - at) <= NEAR_LINES]
-    yield from sorted(near, key=lambda one: (abs(one - at), one < at))[:1]
+    near = [number for number in placed if abs(number - at) <= NEAR_LINES]
+    yield from sorted(near, key=lambda number: (abs(number - at), number < at))[:1]
 
 
 def _indented_below(at: int, indents: list[int]) -> Iterator[int]:
     below = range(at + 1, min(at + 1 + BELOW_LINES, len(indents)))
-    return takewhile(lambda one: indents[one] > indents[at], below)
+    return takewhile(lambda number: indents[number] > indents[at], below)
 
 
 def _ends(text: str) -> str:
@@ -283,5 +285,5 @@ def note_edit(record: Record, names: Iterable[str]) -> None:
 
 
 def forget(record: Record, key: str) -> None:
-    if (known := record.commands.get(key)) and known.count == 1:
+    if (command := record.commands.get(key)) and command.count == 1:
         del record.commands[key]

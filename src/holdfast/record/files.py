@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # a compaction waits for this module, and a protocol costs 0.
         roots: list[str]
 
 
-def text_of(given: dict[str, Any], key: str) -> str:
-    found = given.get(key)
-    return found if isinstance(found, str) else ""
+def text_of(fields: dict[str, Any], key: str) -> str:
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
 
 
-def path_argument(given: dict[str, Any]) -> str:
-    return text_of(given, "file_path") or text_of(given, "notebook_path")
+def path_argument(fields: dict[str, Any]) -> str:
+    return text_of(fields, "file_path") or text_of(fields, "notebook_path")
 
 
 def enter(record: Rooted, folder: str) -> None:
@@ -77,11 +77,11 @@ def _thin(record: Record) -> None:
 
 
 def remove(record: Record, line: str) -> None:
-    for name in (one.rstrip("/") for one in named(record, line, shell.find_removed(line))):
-        for one in record.files:
-            if one == name or one.startswith(f"{name}/"):
-                record.files[one].gone = True
-                note_edit(record, one, "")
+    for name in (path.rstrip("/") for path in named(record, line, shell.find_removed(line))):
+        for path in record.files:
+            if path == name or path.startswith(f"{name}/"):
+                record.files[path].gone = True
+                note_edit(record, path, "")
 
 
 def find_written(record: Record, line: str) -> list[str]:

@@ -69,9 +69,9 @@ def _take_action(record: Record, row: Row, place: Place, *, uses_files: bool) ->
     what = line or named or _text(row, "input") or _text(row, "detail")
     if line or (failed and not is_edit):
         _take_run(record, row, line or f"{tool} {what}".strip(), place, failed=failed)
-    made = Call(tool, what[: files.LONGEST_PATH], place, failed=failed)
-    record.recent = [*record.recent[1 - MOST_RECENT :], made]
-    return made
+    call = Call(tool, what[: files.LONGEST_PATH], place, failed=failed)
+    record.recent = [*record.recent[1 - MOST_RECENT :], call]
+    return call
 
 
 def _take_run(record: Record, row: Row, line: str, place: Place, *, failed: bool) -> None:
@@ -83,16 +83,16 @@ def _take_run(record: Record, row: Row, line: str, place: Place, *, failed: bool
 
 def command_of(row: Row) -> str:
     """Return the command that an action ran: its input, or the `command` of an input in JSON."""
-    given = _text(row, "input")
+    text = _text(row, "input")
     if row.get("tool_name") not in COMMANDS and row.get("tool_type") not in COMMANDS:
         return ""
-    if given.startswith("{"):
+    if text.startswith("{"):
         try:
-            found = json.loads(given)
+            value = json.loads(text)
         except (ValueError, RecursionError):
-            return given
-        return _text(found, "command") if isinstance(found, dict) else given
-    return given
+            return text
+        return _text(value, "command") if isinstance(value, dict) else text
+    return text
 
 
 def _text(row: Row, name: str) -> str:

@@ -38,8 +38,8 @@ def note_answer(record: Record, line: str, text: str, place: Place, *, failed: b
     for verb in verbs:
         if verb in QUOTED:
             text = text.strip("\n")
-            if verb == "commit" and (made := _COMMITTED.search(text)):
-                text = text[made.start() :]  # above it stands what hooks said
+            if verb == "commit" and (match := _COMMITTED.search(text)):
+                text = text[match.start() :]  # above it stands what hooks said
             printed = head_and_tail(text, HEAD_CHARS, PRINTED_CHARS - HEAD_CHARS, "\n[…]\n")
             record.git[verb] = GitAnswer(clip(line, COMMAND_CHARS), printed, place, failed)
 
@@ -49,8 +49,8 @@ def _note_commits(record: Record, line: str, text: str, place: Place, *, failed:
     typed = None if failed else _TYPED.search(line)
     quiet = [("", typed[1] or typed[2])] if typed else []
     for name, subject in _COMMITTED.findall(text) or quiet:
-        made = PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
-        record.commits = [*record.commits, made][-MOST_MADE:]
+        commit = PrintedCommit(name, clip(subject, PRINTED_CHARS), place)
+        record.commits = [*record.commits, commit][-MOST_MADE:]
 
 
 def note_edit(record: Record, at: str = "") -> None:
@@ -74,9 +74,9 @@ def _read_log(text: str, record: Record) -> GitLog:
     for part in text.split("\0\0c")[1:]:
         name, at, decoration, subject, *files = part.split("\0")
         refs = refs or decoration[1:]
-        known = [file for one in files if (file := one.strip("\n")) in record.files]
+        known = [file for path in files if (file := path.strip("\n")) in record.files]
         commits.append(Commit(name, at, clip(redact(subject[1:]), SUBJECT_CHARS), known))
-    head = next((one for one in refs.split(", ") if one.startswith("HEAD -> ")), "")
+    head = next((ref for ref in refs.split(", ") if ref.startswith("HEAD -> ")), "")
     branch = redact(head.removeprefix("HEAD -> ").removeprefix("refs/heads/"))[:BRANCH_CHARS]
     return GitLog(Place(record.offset, record.at, record.op), branch, commits)
 
@@ -91,7 +91,7 @@ def answers(record: Record) -> list[GitAnswer]:
         for answer in record.git.values()
         if answer.place.op >= since and (answer is not commit or _is_news(commit, log))
     }
-    return sorted(by_call.values(), key=lambda one: one.place.op, reverse=True)
+    return sorted(by_call.values(), key=lambda answer: answer.place.op, reverse=True)
 
 
 def describe_branch(record: Record) -> str:
@@ -111,8 +111,9 @@ def _describe_log(record: Record, log: GitLog) -> str:
     when = "this compaction" if is_now else f"step {log.place.op}, {_edits(log.edits)} since"
     branch = f"on branch {plain_name(log.branch)}" if log.branch else "on no branch"
     commits = (
-        f"{one.id} {quoted(flat(one.subject, SUBJECT_CHARS))}, {one.at[:MINUTE].replace('T', ' ')}"
-        for one in log.commits[:MOST_SHOWN]
+        f"{commit.id} {quoted(flat(commit.subject, SUBJECT_CHARS))}, "
+        f"{commit.at[:MINUTE].replace('T', ' ')}"
+        for commit in log.commits[:MOST_SHOWN]
     )
     return f"git (asked at {when}): {branch}; newest commits: {'; '.join(commits)}"
 

@@ -382,10 +382,10 @@ def copy(record: Record) -> Record:
 def load(data: bytes) -> Record | None:
     """Decode a saved record; None if it has another version, or is not ours."""
     try:
-        found = msgspec.json.decode(data, type=Record)
+        record = msgspec.json.decode(data, type=Record)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return None
-    return found if found.version == VERSION else None
+    return record if record.version == VERSION else None
 
 
 RECENT_OPS = 20  # so many steps ago, a use counts half

@@ -24,11 +24,11 @@ _CALL = "toolu_"  # how the id of a call begins
 
 def why_open(record: Record) -> str:
     """Return why the last request is open; empty if the model's words have ended it."""
-    turn = next((one for one in reversed(record.turns) if one.asked), None)
+    turn = next((turn for turn in reversed(record.turns) if turn.asked), None)
     if turn is None:
         return ""
     if is_over(record, record.turns[-1]):
-        begun = any(one.place.op > turn.place.op for _, one in running(record))
+        begun = any(agent.place.op > turn.place.op for _, agent in running(record))
         return "it waits for what runs in the background" * begun
     if record.turns[-1].interrupted:
         return "interrupted by the user"
@@ -49,7 +49,7 @@ def is_over(record: Record, turn: Turn) -> bool:
 
 
 def tasks(record: Record) -> list[Task]:
-    listed = [one for one in record.tasks.values() if one.is_open]
+    listed = [task for task in record.tasks.values() if task.is_open]
     return sorted(listed, key=lambda task: task.status != DOING)
 
 
@@ -99,9 +99,9 @@ def running(record: Record) -> list[tuple[str, Agent]]:
     """Return subagents and background commands that have not been seen to end, newest first. A
     subagent without an id that the model did not wait for will not answer: it is left out."""
     return [
-        (name, one)
-        for name, one in reversed(record.agents.items())
-        if one.status == "running" and (not name.startswith(_CALL) or name in record.calls)
+        (name, agent)
+        for name, agent in reversed(record.agents.items())
+        if agent.status == "running" and (not name.startswith(_CALL) or name in record.calls)
     ]
 
 
@@ -117,8 +117,8 @@ def describe_call(call: Call, most: int) -> str:
 
 def describe_running(record: Record, name: str, agent: Agent, most: int) -> str:
     who = f"{_kind(agent)} {plain_name(name)}"
-    asked = flat(shell.first_line(agent.asked), most)
-    return f"{who} (started in turn {turn_number(record, agent.place)}, no end seen): {asked}"
+    task = flat(shell.first_line(agent.asked), most)
+    return f"{who} (started in turn {turn_number(record, agent.place)}, no end seen): {task}"
 
 
 def _kind(agent: Agent) -> str:
@@ -137,21 +137,23 @@ class EndedAgent(NamedTuple):
 
 def ended(record: Record) -> Iterator[EndedAgent]:
     """Yield what has ended, newest first. The output of commands stands with the commands."""
-    for one in reversed(record.agents.values()):
-        if one.status == "running" or (one.kind == COMMAND and one.status in ("done", "failed")):
+    for agent in reversed(record.agents.values()):
+        if agent.status == "running" or (
+            agent.kind == COMMAND and agent.status in ("done", "failed")
+        ):
             continue
-        when = f"turn {turn_number(record, one.place)}, step {one.ended_op}"
-        asked = f"{_kind(one)}, {one.status} ({when}): {flat(one.asked, 100)}"
-        yield EndedAgent(one, asked, redact(_findings(one.report or one.answer)))
+        when = f"turn {turn_number(record, agent.place)}, step {agent.ended_op}"
+        asked = f"{_kind(agent)}, {agent.status} ({when}): {flat(agent.asked, 100)}"
+        yield EndedAgent(agent, asked, redact(_findings(agent.report or agent.answer)))
 
 
 def _findings(answer: str) -> str:
     """Return an answer without headings and the sentences that announce a report."""
     lines = [line.strip() for line in answer.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("#", "---", "```"))]
-    while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
-        del told[0]
-    return " ".join(told)
+    texts = [line for line in lines if line and not line.startswith(("#", "---", "```"))]
+    while len(texts) > 1 and texts[0].endswith(":") and len(texts[0]) < LONGEST_ANNOUNCEMENT:
+        del texts[0]
+    return " ".join(texts)
 
 
 class Decided(NamedTuple):

@@ -35,9 +35,9 @@ def remove_plan(record: Record, place: Place) -> None:
         record.plan = None
 
 
-def todo(record: Record, given: dict[str, Any], place: Place) -> None:
+def todo(record: Record, fields: dict[str, Any], place: Place) -> None:
     """Replace the list: TodoWrite always sends the whole list."""
-    items = given.get("todos")
+    items = fields.get("todos")
     if not isinstance(items, list):
         return
     before = {key: task for key, task in record.tasks.items() if task.source == "todo"}
@@ -68,13 +68,13 @@ def add_task(record: Record, subject: str, answer: str, place: Place) -> None:
         del record.tasks[next(closed, next(iter(record.tasks)))]
 
 
-def update_task(record: Record, given: dict[str, Any], place: Place) -> str:
-    key = f"task {given.get('taskId')}"[:80]
+def update_task(record: Record, fields: dict[str, Any], place: Place) -> str:
+    key = f"task {fields.get('taskId')}"[:80]
     task = record.tasks.get(key)
     if task is None:
         return ""
-    if isinstance(subject := given.get("subject"), str) and subject:
+    if isinstance(subject := fields.get("subject"), str) and subject:
         task.text = clip(subject, TASK_CHARS)
-    if isinstance(status := given.get("status"), str) and status:
+    if isinstance(status := fields.get("status"), str) and status:
         _set(task, status, place)
     return key

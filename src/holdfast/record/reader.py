@@ -221,9 +221,9 @@ class RecordReader:
         self.begin_step(entry)
         for block in entry.message.blocks:
             if isinstance(block, ToolUse):
-                given = block.input
-                calls.take_call(record, block.name, block.id, given, self.place_of(entry))
-                for text in () if record.far else secrets.texts(given):
+                fields = block.input
+                calls.take_call(record, block.name, block.id, fields, self.place_of(entry))
+                for text in () if record.far else secrets.texts(fields):
                     self._hear(text)
             elif isinstance(block, Text):
                 self._hear(block.text)
@@ -315,14 +315,14 @@ def hear(record: Record, text: str, place: Place) -> None:
     """Save the sentences that the model labels a decision, and as a remark all of them without
     code. The last one announces the next call, if it ends in a colon or has only one clause."""
     said = sentences.sentences(text)
-    known = {decision.text for decision in record.decisions}
-    labelled = (one for one in said if len(one) <= DECISION_CHARS and _LABEL.match(one))
-    record.decisions += [Decision(one, place) for one in labelled if one not in known]
+    texts = {decision.text for decision in record.decisions}
+    labelled = (words for words in said if len(words) <= DECISION_CHARS and _LABEL.match(words))
+    record.decisions += [Decision(words, place) for words in labelled if words not in texts]
     del record.decisions[:-MOST_DECISIONS]
     end = said[-1] if said else ""
     if end and end[-1] in _SENTENCE_ENDS and (end[-1] == ":" or not sentences.within(",;:", end)):
         said.pop()
-    ended = (one if one[-1] in _SENTENCE_ENDS else f"{one};" for one in said)
+    ended = (sentence if sentence[-1] in _SENTENCE_ENDS else f"{sentence};" for sentence in said)
     remark = turns.shorten(" ".join(ended), REMARK_CHARS)
     if len(remark) >= SHORTEST_REMARK and not record.far:
         record.remarks = [*record.remarks, Decision(remark, place)][-MOST_REMARKS:]

@@ -44,14 +44,14 @@ MOST_PARTS = 50
 _RUN = re.compile(r"\w{4,}")
 
 
-def texts(given: dict[str, Any]) -> Iterator[str]:
-    for value in given.values():
+def texts(fields: dict[str, Any]) -> Iterator[str]:
+    for value in fields.values():
         if isinstance(value, str):
             yield value[:READ_CHARS]
         elif isinstance(value, list):
             for part in value[:MOST_PARTS]:
                 if isinstance(part, dict):
-                    yield from (one[:READ_CHARS] for one in part.values() if isinstance(one, str))
+                    yield from (row[:READ_CHARS] for row in part.values() if isinstance(row, str))
 
 
 class ToldSecrets:
@@ -75,43 +75,43 @@ class ToldSecrets:
         starts = list(accumulate((len(text) + len(BETWEEN) for text in told), initial=0))
         texts, offsets = list(told), list(told.values())
         text = BETWEEN.join(told)
-        found = find(text)
+        findings = find(text)
         for again in range(PASSES):
-            if not found:
+            if not findings:
                 break
-            for secret in found:
+            for secret in findings:
                 value = text[secret.start : secret.end]
                 forms = (*value.split("\n"), *visible(value).split("\n"))  # it may be coloured
                 if not self.bare.keys() >= {*forms}:
                     at = bisect_right(starts, secret.start) - 1
                     self._lines.add(offsets[_index_of(value, texts) if again else at])
                 self.bare |= dict.fromkeys(forms, secret.placeholder)
-            left = replace_findings(text, found).split("\n")
+            left = replace_findings(text, findings).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
-            found = find(text) if again < PASSES - 1 else []
+            findings = find(text) if again < PASSES - 1 else []
 
     def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
         """Search these lines of a transcript again. Without the file nothing is found."""
         with suppress(Unreadable):
-            for one in read_at(path, lines) if lines else ():
-                self.hear((one.offset, text) for text in spoken(one, longest=None))
+            for entry in read_at(path, lines) if lines else ():
+                self.hear((entry.offset, text) for text in spoken(entry, longest=None))
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
         """Return the JSON without each value that is recognised by itself; with `fits` no text
         grows. Longer values come first: one may contain another."""
-        bare = [one for one in self.bare.items() if is_known_bare(one[0])][-MOST_BARE:]
+        bare = [pair for pair in self.bare.items() if is_known_bare(pair[0])][-MOST_BARE:]
         if not bare:
             return data
         plain = msgspec.json.decode(data)
         told = set(texts_in(plain))
         words = "\n".join(set(_RUN.findall("\n".join(told))))
         forms = {form: gone for value, gone in bare for form in (value, value.lower())}
-        known = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
-        known.sort(key=lambda one: -len(one[0]))
+        values = [(form, gone) for form, gone in forms.items() if _longest_run(form) in words]
+        values.sort(key=lambda pair: -len(pair[0]))
         others = {}
-        for text in told if known else ():
+        for text in told if values else ():
             clean = text
-            for form, gone in known:
+            for form, gone in values:
                 clean = clean.replace(form, gone[: len(form) if fits else None])
             others[text] = clean
         return msgspec.json.encode(with_texts(plain, others)) if others else data
@@ -164,11 +164,11 @@ def spoken(entry: Entry, longest: int | None = READ_CHARS) -> Iterator[str]:
                 yield from texts(block.input)
 
 
-def forget(record: Record, known: ToldSecrets) -> Record:
-    if not known.bare:
+def forget(record: Record, secrets: ToldSecrets) -> Record:
+    if not secrets.bare:
         return record
     before = msgspec.json.encode(record)
-    data = known.without(before)
+    data = secrets.without(before)
     return record if data == before else msgspec.json.decode(data, type=Record)
 
 

@@ -29,12 +29,12 @@ _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 def _split(line: str) -> tuple[tuple[str, str], ...]:
     """Return each simple command with the sign before it; no content of here-documents."""
     line = clip(line, LONGEST_LINE).replace("\\\n", " ").partition("<<")[0].strip()
-    found, start, sign = [], 0, ""
+    commands, start, sign = [], 0, ""
     for cut in _CUT.finditer(line):
         if cut.group()[0] not in "'\"":
-            found.append((sign, line[start : cut.start()].strip()))
+            commands.append((sign, line[start : cut.start()].strip()))
             start, sign = cut.end(), cut.group()
-    return tuple(pair for pair in (*found, (sign, line[start:].strip())) if pair[1])
+    return tuple(pair for pair in (*commands, (sign, line[start:].strip())) if pair[1])
 
 
 def parts(line: str) -> list[str]:
@@ -49,7 +49,7 @@ def shows_exit_code(line: str) -> bool:
 def simple_commands(line: str) -> list[tuple[list[str], list[str]]]:
     """Return the settings (`DB=test`) and the words of each simple command, without redirections;
     without what only enters a folder, reads from a pipe, or names no program."""
-    found = []
+    commands = []
     for sign, part in _split(line):
         words = [word for word in part.strip("() ").split() if not _REDIRECTS & set(word)]
         count = 0
@@ -58,8 +58,8 @@ def simple_commands(line: str) -> list[tuple[list[str], list[str]]]:
         program = words[count].rpartition("/")[2] if words[count:] else ""
         if program and program != "cd" and program[0] != "-" and sign != "|":
             settings = [word for word in words[:count] if word not in _BEFORE]
-            found.append((settings, [program, *words[count + 1 :]]))
-    return found
+            commands.append((settings, [program, *words[count + 1 :]]))
+    return commands
 
 
 def git_verbs(line: str) -> list[str]:
@@ -80,25 +80,25 @@ def first_line(line: str) -> str:
 
 
 def find_removed(line: str) -> list[str]:
-    found: list[str] = []
+    files: list[str] = []
     for _, words in simple_commands(line.partition("||")[0]):  # what follows may not have run
         names = [word.strip("'\"") for word in words if word[0] != "-"]
         program, *names = (names[1:] if names[0] == "git" else names) or [""]
         if program == "rm" and "--cached" not in words:
-            found += names
+            files += names
         elif program == "mv":
-            found += names[:-1]
-    return found
+            files += names[:-1]
+    return files
 
 
 def find_written(line: str) -> list[str]:
     """Return the files that a line writes: by `>`, in place, by a move, or by git."""
     bare = _IN_QUOTES.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
-    found = _INTO.findall(bare)
+    files = _INTO.findall(bare)
     for part in filter(_WRITES.match, parts(line)):
         names = [word.strip("'\"") for word in part.split() if _ENDING.search(word)]
-        found += names[-1:] if "mv " in part[:7] else names
-    return list(dict.fromkeys(found))[:MOST_WRITTEN]
+        files += names[-1:] if "mv " in part[:7] else names
+    return list(dict.fromkeys(files))[:MOST_WRITTEN]
 
 
 def folder_of(line: str, cwd: str) -> str:

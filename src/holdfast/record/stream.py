@@ -149,10 +149,10 @@ class _Stream:
         """Return the words that left the client's queue since, and that nothing delivered."""
         record, state = self._state.record, self._state
         waiting = [turn for turn in record.turns if turn.waits]
-        left = [one for one in waiting if one.asked.strip() not in record.queue]
-        new = [one for one in left if one.place.offset not in state.queued]
-        state.queued = [one.place.offset for one in left]
-        return [one.asked for one in new]
+        left = [turn for turn in waiting if turn.asked.strip() not in record.queue]
+        new = [turn for turn in left if turn.place.offset not in state.queued]
+        state.queued = [turn.place.offset for turn in left]
+        return [turn.asked for turn in new]
 
     def _next_part(self, before: model.StreamState) -> model.TurnPart:
         state = self._state
@@ -170,7 +170,7 @@ class _Stream:
         state.turns += len(begun)
         state.part = part.number = 1
         part.turn, part.is_first = state.turns, True
-        part.asked = "\n".join(one.asked for one in begun)
+        part.asked = "\n".join(turn.asked for turn in begun)
         if len(begun) == 1 and begun[0].chars > len(part.asked):
             part.asked = clip(words_of(entry).typed, TEXT_CHARS) or part.asked
         part.reply_to, part.prompt_id = begun[0].reply_to, (entry.line.prompt_id or "")[:200]
@@ -279,8 +279,8 @@ class _Stream:
 
     def _questions(self, asked_at: int, answered_at: int) -> list[tuple[str, str]]:
         recent = (question for turn in self._state.record.turns[-4:] for question in turn.questions)
-        here = (one for one in recent if one.place.offset in (asked_at, answered_at))
-        return [(one.text, one.answer) for one in here]
+        here = (question for question in recent if question.place.offset in (asked_at, answered_at))
+        return [(question.text, question.answer) for question in here]
 
     def _tasks(self, call: model.TurnCall) -> list[model.TaskState]:
         tasks = self._state.record.tasks
@@ -288,8 +288,8 @@ class _Stream:
             changed = [key for key, task in tasks.items() if task.source == "todo"]
         else:
             changed = [call.what] if call.tool == "TaskUpdate" else list(tasks)[-1:]
-        known = ((key, tasks[key]) for key in changed if key in tasks)
-        return [model.TaskState(key, task.text, task.status) for key, task in known]
+        pairs = ((key, tasks[key]) for key in changed if key in tasks)
+        return [model.TaskState(key, task.text, task.status) for key, task in pairs]
 
     def _words(self, entry: Prompt | Attachment) -> None:
         text = "\n".join(texts_in(entry))
@@ -307,7 +307,7 @@ class _Stream:
             )
             self._add(self.part.reports, report)
         else:
-            self.part.unsure += [clip(one, TEXT_CHARS) for one in words_of(entry).unsure]
+            self.part.unsure += [clip(text, TEXT_CHARS) for text in words_of(entry).unsure]
 
     def _compaction(self, entry: Boundary | Summary, summary: str = "") -> None:
         """Take a boundary, or the summary after it; client 1.0.53 wrote only the summary."""
@@ -316,21 +316,22 @@ class _Stream:
             passed[-1].summary = summary
         else:
             state.compactions += not (summary and state.is_bounded)
-            known = model.PassedCompaction(
+            compaction = model.PassedCompaction(
                 *(state.compactions, entry.offset, entry.timestamp[:40], state.record.op),
                 before_tokens=state.used_tokens,
                 summary=summary,
             )
             if isinstance(entry, Boundary):
-                known.trigger, known.after_tokens = entry.trigger[:200], entry.post_tokens or 0
-                known.before_tokens = entry.pre_tokens or state.used_tokens
-            passed.append(known)
+                compaction.trigger = entry.trigger[:200]
+                compaction.after_tokens = entry.post_tokens or 0
+                compaction.before_tokens = entry.pre_tokens or state.used_tokens
+            passed.append(compaction)
         state.is_bounded = isinstance(entry, Boundary)
 
     def clean(self, parts: list[model.TurnPart]) -> list[model.TurnPart]:
         plain = msgspec.to_builtins(parts)
         if without := secrets.redact_texts(plain):
-            self.known.hear(one for part in parts for one in _spoken(part) if one[1] in without)
+            self.known.hear(pair for part in parts for pair in _spoken(part) if pair[1] in without)
             parts = msgspec.convert(secrets.with_texts(plain, without), list[model.TurnPart])
         if self.known.bare:
             data = self.known.without(msgspec.json.encode(parts))
@@ -363,7 +364,7 @@ def _forget_old(record: model.Record) -> None:
     for table in (record.files, record.commands, record.tools, record.git):
         table.clear()
     record.decisions, record.remarks, record.recent, record.last_texts = [], [], [], []
-    record.unsure = [one for one in record.unsure if one.waits]
+    record.unsure = [text for text in record.unsure if text.waits]
     record.summary, record.plan, record.git_log = "", None, None
     record.clients = record.clients[-KEPT_TURNS:]
     for agent in record.agents.values():
@@ -389,7 +390,7 @@ def _text(value: object) -> str:
 def _spoken(part: model.TurnPart) -> Iterator[tuple[int, str]]:
     """Yield each text that may name a secret, with the byte of its line."""
     yield from ((part.start, text) for text in (part.asked, *part.unsure, *part.queued))
-    yield from ((one.offset, one.text) for one in part.texts)
+    yield from ((text.offset, text.text) for text in part.texts)
     yield from ((report.offset, report.text) for report in part.reports)
     for call in part.calls:
         yield from ((call.offset, text) for text in secrets.texts_in(call.input))

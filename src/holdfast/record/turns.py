@@ -88,17 +88,17 @@ def carry_out_plan(record: Record, text: str, plan: str, place: Place, line: int
 def add_unsure(record: Record, texts: Iterable[str], place: Place, *, waits: bool = False) -> None:
     """Record texts whose author is unknown. The same text is recorded once."""
     for text in filter(None, map(clip_words, map(str.strip, texts))):
-        known = [one for one in record.unsure if one.text == text and one.waits == waits]
-        for one in known:
-            one.count, one.place = one.count + 1, place
-        if not known:
+        entries = [entry for entry in record.unsure if entry.text == text and entry.waits == waits]
+        for entry in entries:
+            entry.count, entry.place = entry.count + 1, place
+        if not entries:
             record.unsure = [*record.unsure, UnsureText(text, place, waits=waits)][-MOST_UNSURE:]
 
 
 def unsure_texts(record: Record) -> list[UnsureText]:
     """Return the texts to show apart. A block of tags that several prompts share is not a text of
     the user's: some program puts it around each."""
-    return [one for one in record.unsure if one.count == 1 or one.text[:1] != "<"]
+    return [entry for entry in record.unsure if entry.count == 1 or entry.text[:1] != "<"]
 
 
 def _take_back(record: Record, parent: str) -> None:
@@ -229,7 +229,7 @@ def _join_names(names: list[str], more: list[str]) -> list[str]:
 
 
 def words_before(record: Record) -> str:
-    is_far = any(record.last_said_op <= one.place.op < record.op for one in record.recent)
+    is_far = any(record.last_said_op <= call.place.op < record.op for call in record.recent)
     began = record.turns[-1].place.op if record.turns else 0
     if not record.last_texts or record.last_said_op <= began or is_far:
         return ""
@@ -247,9 +247,9 @@ def add_answer(record: Record, question: str, answer: str, place: Place) -> None
     """Record the user's answer. A question that was not seen before is added with it."""
     question = sentences.clip(question, LONGEST_QUESTION)
     for turn in reversed(record.turns[-3:]):
-        for one in reversed(turn.questions):
-            if one.text == question and not one.answer:
-                one.answer = clip_words(answer)
+        for choice in reversed(turn.questions):
+            if choice.text == question and not choice.answer:
+                choice.answer = clip_words(answer)
                 return
     add_question(record, question, place)
     current(record).questions[-1].answer = clip_words(answer)
@@ -312,8 +312,8 @@ def deliver(record: Record, texts: Sequence[str], author: Author, now: Turn) -> 
     text = "\n".join(texts).strip()
     if author == "other":
         record.clients = [*record.clients, clip_words(text)][-MOST_QUEUED:]
-    found = (_handed_over(record.queued[at:], text) for at in range(len(record.queued)))
-    delivered = next(filter(None, found), [])
+    deliveries = (_handed_over(record.queued[at:], text) for at in range(len(record.queued)))
+    delivered = next(filter(None, deliveries), [])
     is_renewed = False
     for words in delivered or _delivered_otherwise(record, texts):
         record.queued.remove(words)
@@ -328,13 +328,13 @@ def deliver(record: Record, texts: Sequence[str], author: Author, now: Turn) -> 
 def _delivered_otherwise(record: Record, texts: Sequence[str]) -> list[str]:
     """Return the queued words that this line delivers with a frame, or as a command."""
     words = clip_words(own_words(texts).typed).strip() if record.queued else ""
-    return [one for one in (words, words.removeprefix("! ")) if one in record.queued][:1]
+    return [text for text in (words, words.removeprefix("! ")) if text in record.queued][:1]
 
 
 def _drop_waiting(record: Record, words: str) -> None:
-    for one in [one for one in record.unsure if one.waits and one.text == words][:1]:
-        one.count -= 1
-    record.unsure = [one for one in record.unsure if one.count]
+    for entry in [entry for entry in record.unsure if entry.waits and entry.text == words][:1]:
+        entry.count -= 1
+    record.unsure = [entry for entry in record.unsure if entry.count]
 
 
 def _handed_over(waiting: list[str], text: str) -> list[str]:
@@ -355,7 +355,7 @@ def _withdraw(record: Record) -> None:
     for words in filter(None, record.queue):
         _taken_out(record, words)
         _drop_waiting(record, words)
-        record.queued = [one for one in record.queued if one != words]
+        record.queued = [text for text in record.queued if text != words]
     record.queue.clear()
 
 

@@ -101,8 +101,8 @@ def author_of(entry: Entry) -> Author:
 def _queued_texts(attachment: Any) -> tuple[str, ...]:
     if not isinstance(attachment, dict):
         return ()
-    found = attachment.get("prompt")
-    parts = found if isinstance(found, list) else [{"text": found}]
+    prompt = attachment.get("prompt")
+    parts = prompt if isinstance(prompt, list) else [{"text": prompt}]
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     return tuple(text for text in texts if isinstance(text, str))
 

@@ -64,18 +64,18 @@ def segments(record: model.Record, session_id: str) -> list[Segment]:
     """Return the segments that are over, oldest first: all but the last run of turns."""
     turns = [turn for turn in record.turns if not turn.waits]
     starts = list(_starts(turns, record.op))
-    found = []
+    segments = []
     for start, end in pairwise(starts):
         run, following = turns[start:end], turns[end].place
         files = _named_files(run)
         last_mention = _last_mention(set(files), turns[end:], record.op)
-        found.append(
+        segments.append(
             Segment(
                 *(_segment_id(session_id, run), run, run[0].place.op + 1, following.op),
                 *(run[0].place.offset, following.offset, files, max(following.op, last_mention)),
             )
         )
-    return found
+    return segments
 
 
 def _starts(turns: Sequence[model.Turn], last_step: int) -> Iterator[int]:
@@ -94,12 +94,12 @@ def _starts(turns: Sequence[model.Turn], last_step: int) -> Iterator[int]:
 
 def _begins(turn: model.Turn, files: set[str], words: set[str], *, is_long: bool) -> bool:
     """Return whether a turn begins a segment, after work on these files in these words."""
-    touched, asked = _touched(turn), telling(turn.asked)
-    if is_answer(turn.reply_to) or len(asked) < LEAST_TELLING_WORDS:
+    touched, telling_words = _touched(turn), telling(turn.asked)
+    if is_answer(turn.reply_to) or len(telling_words) < LEAST_TELLING_WORDS:
         return False
     turns_away = bool(touched and files) and _places(touched).isdisjoint(_places(files))
     share = SAID if turns_away else SAID_HERE
-    return (turns_away or is_long) and len(asked & words) < share * len(asked)
+    return (turns_away or is_long) and len(telling_words & words) < share * len(telling_words)
 
 
 def _touched(turn: model.Turn) -> set[str]:
@@ -134,8 +134,8 @@ def _segment_id(session_id: str, turns: Sequence[model.Turn]) -> str:
     made of the times and first words of its turns, so turns that only moved are found again."""
     head = places.plain(session_id)[:8].strip("%-_.") or "x"
     session = digest(session_id.encode("utf-8", "surrogatepass"))[:8]
-    named = "\n".join(f"{turn.place.at} {turn.chars} {turn.asked[:ID_CHARS]}" for turn in turns)
-    return f"{head}-{session}_seg_{digest(named.encode())[:ID_DIGITS]}"
+    lines = "\n".join(f"{turn.place.at} {turn.chars} {turn.asked[:ID_CHARS]}" for turn in turns)
+    return f"{head}-{session}_seg_{digest(lines.encode())[:ID_DIGITS]}"
 
 
 def holds(segment: Segment, place: model.Place) -> bool:
@@ -144,17 +144,17 @@ def holds(segment: Segment, place: model.Place) -> bool:
 
 def topic(record: model.Record, segment: Segment) -> str:
     """Return what was asked: the first request that says something, or what the first answers."""
-    asked = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
-    return name_of(asked or sections.title(record, record.turns.index(segment.turns[0])))
+    request = next((turn.asked for turn in segment.turns if width(turn.asked) > TERSE_CHARS), "")
+    return name_of(request or sections.title(record, record.turns.index(segment.turns[0])))
 
 
-def name_of(asked: str) -> str:
+def name_of(request: str) -> str:
     """Return the first sentences until they say enough. Commands and printed lines, of which less
     than half are plain words, are used only if there is nothing else."""
-    rows = (row.strip(_SIGNS) for row in asked.splitlines()[:MOST_LINES])
+    rows = (row.strip(_SIGNS) for row in request.splitlines()[:MOST_LINES])
     sentences = [sentence for row in rows for sentence in split(row)]
     name = ""
-    for sentence in [one for one in sentences if is_prose(one)] or sentences:
+    for sentence in [sentence for sentence in sentences if is_prose(sentence)] or sentences:
         name = f"{name} {sentence}".strip()
         if len(name) >= ENOUGH_TOPIC:
             break
@@ -177,10 +177,10 @@ def open_tasks(record: model.Record, segment: Segment) -> list[model.Task]:
 
 def failures(record: model.Record, segment: Segment) -> list[tuple[str, model.FailedRun]]:
     """List the commands that failed in the segment, each with its newest failure there."""
-    found = ((key, one.failed) for key, one in record.commands.items())
+    runs = ((key, command.failed) for key, command in record.commands.items())
     return [
         (key, failed)
-        for key, failed in found
+        for key, failed in runs
         if failed is not None and failed.lines and holds(segment, failed.place)
     ]
 
@@ -219,8 +219,8 @@ class SegmentItem(msgspec.Struct, gc=False):
 class SegmentSource:
     """What a segment is compressed from: turns, record, and what the model did and said."""
 
-    def __init__(self, one: Segment, record: model.Record, parts: list[model.TurnPart]) -> None:
-        self.segment, self.record, self.parts = one, record, parts
+    def __init__(self, segment: Segment, record: model.Record, parts: list[model.TurnPart]) -> None:
+        self.segment, self.record, self.parts = segment, record, parts
         self.texts: list[model.TurnText] = [text for part in parts for text in part.texts]
         self.calls: list[model.TurnCall] = [call for part in parts for call in part.calls]
 
@@ -242,28 +242,28 @@ class SegmentSource:
         return list(dict.fromkeys(name for call in self.calls for name in call.read))
 
 
-def read_source(one: Segment, record: model.Record, transcript: str) -> SegmentSource:
+def read_source(segment: Segment, record: model.Record, transcript: str) -> SegmentSource:
     """Read the segment's lines; Unreadable if the transcript is gone."""
     begun = model.Record(
-        far=True, offset=one.start_byte, cwd=record.cwd, roots=record.roots, told=record.told
+        far=True, offset=segment.start_byte, cwd=record.cwd, roots=record.roots, told=record.told
     )
-    parts = list(read_turns(transcript, model.StreamState(begun), until=one.end_byte))
-    return SegmentSource(one, record, parts)
+    parts = list(read_turns(transcript, model.StreamState(begun), until=segment.end_byte))
+    return SegmentSource(segment, record, parts)
 
 
 def compress(
     source: SegmentSource, *, session_id: str, project: str, transcript: str, now_ms: int
 ) -> Compressed:
-    one, record = source.segment, source.record
+    segment, record = source.segment, source.record
     text, now = content(source), formats.stamp(now_ms)
     decisions = [redact(words) for words in list_decisions(source)[:MOST_DECISIONS]]
     edited, failed = source.edited, any(call.is_error for call in source.calls)
-    made = Compressed(
-        segment_id=one.segment_id,
-        topic=redact(topic(record, one)),
+    result = Compressed(
+        segment_id=segment.segment_id,
+        topic=redact(topic(record, segment)),
         session_id=session_id,
-        start_turn=one.start_turn,
-        end_turn=one.end_turn,
+        start_turn=segment.start_turn,
+        end_turn=segment.end_turn,
         original_tokens=source.tokens,
         compressed_tokens=formats.tokens(text),
         compression_ratio=formats.ratio(source.tokens, formats.tokens(text)),
@@ -275,35 +275,35 @@ def compress(
         metadata=Metadata(
             contains_code=bool(edited),
             contains_errors=failed,
-            task_completed=is_done(record, one),
+            task_completed=is_done(record, segment),
             project=project,
             transcript=transcript,
             first_uuid=source.parts[0].first_uuid if source.parts else "",
             last_uuid=source.parts[-1].last_uuid if source.parts else "",
-            start_byte=one.start_byte,
-            end_byte=one.end_byte,
+            start_byte=segment.start_byte,
+            end_byte=segment.end_byte,
             started_at=source.parts[0].at if source.parts else "",
             ended_at=source.parts[-1].ended_at if source.parts else "",
-            message_count=one.message_count,
+            message_count=segment.message_count,
             substance=formats.substance(
                 decisions=bool(decisions),
                 changes=bool(edited),
-                fixes=any(run.closed for _, run in failures(record, one)),
-                rules=any(turn.reply_to or turn.questions for turn in one.turns),
+                fixes=any(run.closed for _, run in failures(record, segment)),
+                rules=any(turn.reply_to or turn.questions for turn in segment.turns),
             ),
         ),
     )
-    made.relevance_score = formats.score(made, now_ms)
-    return _without_secrets(made, record)
+    result.relevance_score = formats.score(result, now_ms)
+    return _without_secrets(result, record)
 
 
-def _without_secrets(made: Compressed, record: model.Record) -> Compressed:
+def _without_secrets(segment: Compressed, record: model.Record) -> Compressed:
     """Remove secrets that the session named, also where they are quoted without their names."""
     known = ToldSecrets()
-    known.hear_again(made.metadata.transcript, record.told)
+    known.hear_again(segment.metadata.transcript, record.told)
     if not known.bare:
-        return made
-    data = known.without(msgspec.json.encode(made), fits=True)
+        return segment
+    data = known.without(msgspec.json.encode(segment), fits=True)
     return msgspec.json.decode(data, type=Compressed)
 
 
@@ -355,15 +355,17 @@ def _cut(items: Iterable[SegmentItem], room: int) -> list[SegmentItem]:
 
 
 def _size(taken: list[SegmentItem]) -> int:
-    headings = {one.section for one in taken}
-    return sum(len(one.text) + 2 for one in taken) + sum(len(name) + 3 for name in headings)
+    headings = {item.section for item in taken}
+    return sum(len(item.text) + 2 for item in taken) + sum(len(name) + 3 for name in headings)
 
 
 def _render(taken: list[SegmentItem]) -> str:
     lines: list[str] = []
     for section in SECTIONS:
-        mine = sorted((one for one in taken if one.section == section), key=lambda one: one.order)
-        text = SEPARATORS.get(section, "\n- ").join(one.text for one in mine)
+        mine = sorted(
+            (item for item in taken if item.section == section), key=lambda item: item.order
+        )
+        text = SEPARATORS.get(section, "\n- ").join(item.text for item in mine)
         if text:
             lines.append(text if section == TURNS else f"{section}: {text}")
     return "\n".join(lines)
@@ -437,9 +439,10 @@ def _failures(source: SegmentSource) -> Iterator[str]:
 
 def _subagents(source: SegmentSource) -> Iterator[str]:
     called = [call.report for call in source.calls if call.report is not None]
-    for one in [*called, *(report for part in source.parts for report in part.reports)]:
-        if one.text:
-            yield f"{one.kind or 'agent'}: {flat(one.asked, 160)} → {flat(one.text, REPORT_CHARS)}"
+    for report in [*called, *(report for part in source.parts for report in part.reports)]:
+        if report.text:
+            kind = report.kind or "agent"
+            yield f"{kind}: {flat(report.asked, 160)} → {flat(report.text, REPORT_CHARS)}"
 
 
 def _files(source: SegmentSource) -> Iterator[str]:

@@ -159,11 +159,11 @@ def ratio(original: int, now: int) -> float:
     return round(original / now, 1) if now else 0.0
 
 
-def render(one: Compressed) -> str:
+def render(segment: Compressed) -> str:
     """Render a segment: its text, and the decisions and files that the text does not name."""
-    text = one.compressed_content
-    decisions = [words for words in one.key_decisions if words not in text]
-    files = [name for name in one.key_files if name.rpartition("/")[2] not in text]
+    text = segment.compressed_content
+    decisions = [words for words in segment.key_decisions if words not in text]
+    files = [name for name in segment.key_files if name.rpartition("/")[2] not in text]
     parts = [text]
     parts += ["Decided: " + "\n- ".join(decisions)] if decisions else []
     parts += [f"Files: {', '.join(files)}"] if files else []
@@ -179,12 +179,14 @@ def substance(*, decisions: bool, changes: bool, fixes: bool, rules: bool) -> fl
     return round(0.3 * decisions + 0.3 * changes + 0.2 * fixes + 0.2 * rules, 2)
 
 
-def score(one: Compressed, now_ms: int) -> float:
-    held = min(max(one.metadata.substance, 0.0), 1.0)
-    days = min(max(days_since(one.last_accessed or one.compressed_at, now_ms), 0.0), MOST_DAYS)
+def score(segment: Compressed, now_ms: int) -> float:
+    substance = min(max(segment.metadata.substance, 0.0), 1.0)
+    days = min(
+        max(days_since(segment.last_accessed or segment.compressed_at, now_ms), 0.0), MOST_DAYS
+    )
     lately = float(2.0 ** (-days / HALVES_IN_DAYS))
-    often = 1 - 1 / (1 + max(one.access_count, 0))
-    return round(SUBSTANCE * held + LATELY * lately + OFTEN * often, 3)
+    often = 1 - 1 / (1 + max(segment.access_count, 0))
+    return round(SUBSTANCE * substance + LATELY * lately + OFTEN * often, 3)
 
 
 def days_since(stamp: str, now_ms: int) -> float:

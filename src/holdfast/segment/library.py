@@ -92,11 +92,11 @@ def _select(listed: Iterable[Compressed], project: str) -> list[Compressed]:
     for segment in listed:
         if not project or segment.metadata.project in ("", project):
             by_id.setdefault(segment.segment_id, segment)
-    return sorted(by_id.values(), key=lambda one: (is_own(one), one.compressed_at, one.start_turn))
+    return sorted(by_id.values(), key=lambda row: (is_own(row), row.compressed_at, row.start_turn))
 
 
-def is_own(one: Compressed) -> bool:
-    return one.metadata.written_by != formats.FOREIGN
+def is_own(segment: Compressed) -> bool:
+    return segment.metadata.written_by != formats.FOREIGN
 
 
 def ours(tier: str) -> list[Compressed]:
@@ -104,13 +104,13 @@ def ours(tier: str) -> list[Compressed]:
     if tier == WARM:
         return list(_within(folder(WARM)))
     warm_ids = set(small_files.stems(folder(WARM), ENDING))
-    found = (one for path in _cold_folders() for one in _within(path))
-    return [one for one in found if one.segment_id not in warm_ids]
+    segments = (segment for path in _cold_folders() for segment in _within(path))
+    return [segment for segment in segments if segment.segment_id not in warm_ids]
 
 
 def _within(path: str) -> Iterator[Compressed]:
-    found = (_load(f"{path}/{name}{ENDING}") for name in small_files.stems(path, ENDING))
-    return (one for one in found if one is not None)
+    segments = (_load(f"{path}/{name}{ENDING}") for name in small_files.stems(path, ENDING))
+    return (segment for segment in segments if segment is not None)
 
 
 def find(segment_id: str) -> Compressed | None:
@@ -118,12 +118,12 @@ def find(segment_id: str) -> Compressed | None:
     if path := location(segment_id):
         return _load(path)
     theirs = [*_foreign(WARM, ""), *_foreign(COLD, "")]
-    return next((one for one in theirs if one.segment_id == segment_id), None)
+    return next((segment for segment in theirs if segment.segment_id == segment_id), None)
 
 
 def find_by_prefix(start: str) -> list[Compressed]:
     """List the segments of both tiers whose id begins with `start`."""
-    return [one for one in [*warm(), *cold()] if one.segment_id.startswith(start)]
+    return [segment for segment in [*warm(), *cold()] if segment.segment_id.startswith(start)]
 
 
 def tier(segment_id: str) -> str:
@@ -136,16 +136,18 @@ def location(segment_id: str) -> str:
     if not formats.is_plain(segment_id):
         return ""
     cold_paths = (f"{path}/{segment_id}{ENDING}" for path in _cold_folders())
-    found = (_warm_path(segment_id), *cold_paths)
-    return next((path for path in found if os.path.lexists(path)), "")
+    paths = (_warm_path(segment_id), *cold_paths)
+    return next((path for path in paths if os.path.lexists(path)), "")
 
 
 def _warm_path(segment_id: str) -> str:
     return folder(WARM, f"{segment_id}{ENDING}")
 
 
-def _cold_path(one: Compressed) -> str:
-    return folder(COLD, places.plain(one.session_id or "unknown"), f"{one.segment_id}{ENDING}")
+def _cold_path(segment: Compressed) -> str:
+    return folder(
+        COLD, places.plain(segment.session_id or "unknown"), f"{segment.segment_id}{ENDING}"
+    )
 
 
 def _cold_folders() -> list[str]:
@@ -165,15 +167,15 @@ def note_access(segment_id: str, now_ms: int) -> None:
         log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {error}")
 
 
-def keep(one: Compressed, now_ms: int) -> Compressed:
+def keep(segment: Compressed, now_ms: int) -> Compressed:
     """Store a segment as warm; a model's text already there stays. The caller holds the lock."""
-    path = _warm_path(one.segment_id)
+    path = _warm_path(segment.segment_id)
     before = _load(path)
     if before is not None and before.metadata.written_by == formats.MODEL:
-        before.metadata.own_content = one.compressed_content
-        one = before
-    _put(path, one, now_ms)
-    return one
+        before.metadata.own_content = segment.compressed_content
+        segment = before
+    _put(path, segment, now_ms)
+    return segment
 
 
 class NewWords(msgspec.Struct):
@@ -200,26 +202,28 @@ def save(
     """Save a model's text in place of Holdfast's, which stays stored, redacted and limited."""
     with hold_segments():
         path = location(segment_id)
-        one = _load(path) if path else None
-        if one is None:
+        segment = _load(path) if path else None
+        if segment is None:
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
-        words, most = redact(fence.clean(text)).strip(), most_tokens(one.original_tokens)
+        words, most = redact(fence.clean(text)).strip(), most_tokens(segment.original_tokens)
         if not words:
             raise NotASave("there are no words to save")
         if formats.tokens(words) > most:
-            size = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
+            size = f"{formats.tokens(words):,} tokens for a segment of {segment.original_tokens:,}"
             raise NotASave(f"{size} are too many: at most {most:,}")
-        if one.metadata.written_by != formats.MODEL:
-            one.metadata.own_content = one.compressed_content
-            one.metadata.written_by = formats.MODEL
-        one.compressed_content = words
-        one.compressed_tokens = formats.tokens(words)
-        one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
-        one.key_decisions = _clean_list(decisions) or one.key_decisions
-        one.key_files = _clean_list(files) or one.key_files
-        one.compressed_at = formats.stamp(now_ms)
-        _put(path, one, now_ms)
-    return one
+        if segment.metadata.written_by != formats.MODEL:
+            segment.metadata.own_content = segment.compressed_content
+            segment.metadata.written_by = formats.MODEL
+        segment.compressed_content = words
+        segment.compressed_tokens = formats.tokens(words)
+        segment.compression_ratio = formats.ratio(
+            segment.original_tokens, segment.compressed_tokens
+        )
+        segment.key_decisions = _clean_list(decisions) or segment.key_decisions
+        segment.key_files = _clean_list(files) or segment.key_files
+        segment.compressed_at = formats.stamp(now_ms)
+        _put(path, segment, now_ms)
+    return segment
 
 
 def most_tokens(original_tokens: int) -> int:
@@ -232,25 +236,25 @@ def _clean_list(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, cleaned)))
 
 
-def demote(one: Compressed, now_ms: int) -> str:
+def demote(segment: Compressed, now_ms: int) -> str:
     """Move a segment from warm to cold and return its new path. The caller holds the lock."""
-    one.metadata.archived_at = formats.stamp(now_ms)
-    _put(_cold_path(one), one, now_ms)
-    small_files.remove(_warm_path(one.segment_id))
-    return _cold_path(one)
+    segment.metadata.archived_at = formats.stamp(now_ms)
+    _put(_cold_path(segment), segment, now_ms)
+    small_files.remove(_warm_path(segment.segment_id))
+    return _cold_path(segment)
 
 
-def prune(one: Compressed, now_ms: int) -> None:
+def prune(segment: Compressed, now_ms: int) -> None:
     """Reduce an old archive to its summary and identifiers. The caller holds the lock."""
-    one.metadata.own_content, one.metadata.pruned_at = "", formats.stamp(now_ms)
-    one.key_decisions, one.key_files = [], []
-    _put(_cold_path(one), one, now_ms)
+    segment.metadata.own_content, segment.metadata.pruned_at = "", formats.stamp(now_ms)
+    segment.key_decisions, segment.key_files = [], []
+    _put(_cold_path(segment), segment, now_ms)
 
 
-def clear(one: Compressed) -> bool:
+def clear(segment: Compressed) -> bool:
     """Remove it from every tier. The caller holds the lock."""
-    was_warm = small_files.remove(_warm_path(one.segment_id))
-    return small_files.remove(_cold_path(one)) or was_warm
+    was_warm = small_files.remove(_warm_path(segment.segment_id))
+    return small_files.remove(_cold_path(segment)) or was_warm
 
 
 def _load(path: str) -> Compressed | None:
@@ -276,10 +280,10 @@ def _read(path: str) -> bytes:
     return data if len(data) <= MOST_BYTES else b"?"  # cannot be decoded
 
 
-def _put(path: str, one: Compressed, now_ms: int) -> None:
-    one.version = formats.VERSION
-    one.relevance_score = formats.score(one, now_ms)
-    small_files.put(path, formats.encode(one))
+def _put(path: str, segment: Compressed, now_ms: int) -> None:
+    segment.version = formats.VERSION
+    segment.relevance_score = formats.score(segment, now_ms)
+    small_files.put(path, formats.encode(segment))
 
 
 def queue_path(session_id: str) -> str:
@@ -313,9 +317,9 @@ def list_pending(session_id: str, project: str = "") -> list[Pending]:
     except NewerFile as error:
         log.add("WARN", "segments", f"{queue_path(session_id)}: {error}")
         pending = []
-    known = {one.segment_id for one in pending}
+    known = {row.segment_id for row in pending}
     theirs = _foreign_pending(session_id, project)
-    return [*pending, *(one for one in theirs if one.segment_id not in known)]
+    return [*pending, *(row for row in theirs if row.segment_id not in known)]
 
 
 def list_archived(session_id: str) -> list[tuple[str, str, list[str]]]:
@@ -393,7 +397,7 @@ def _is_of(project: str, transcript: str) -> bool:
     return bool(project) and transcript.startswith(path) and ".." not in transcript.split("/")
 
 
-def _clean(one: Kind) -> Kind:
-    plain = formats.plain(one)
+def _clean(struct: Kind) -> Kind:
+    plain = formats.plain(struct)
     cleaned = redact_each(plain)
-    return one if cleaned == plain else msgspec.convert(cleaned, type(one))
+    return struct if cleaned == plain else msgspec.convert(cleaned, type(struct))

@@ -55,21 +55,21 @@ def is_due(turn: int, last_turn: int, every: int) -> bool:
 def cold_segments(record: Record, segments: Sequence[Segment], limits: Limits) -> list[Segment]:
     """List those that were not mentioned for long, are done, and are long enough to compress."""
     return [
-        one
-        for one in segments
-        if one.message_count >= limits.cold_messages
-        and record.op - one.last_mention >= limits.cold_turns
-        and compress.is_done(record, one)
+        segment
+        for segment in segments
+        if segment.message_count >= limits.cold_messages
+        and record.op - segment.last_mention >= limits.cold_turns
+        and compress.is_done(record, segment)
     ]
 
 
 def outdated_archives(cold: Sequence[Compressed], now_ms: int, limits: Limits) -> list[Compressed]:
     """Archives that are reduced to their summary."""
     return [
-        one
-        for one in cold
-        if not one.metadata.pruned_at
-        and formats.days_since(one.metadata.archived_at or one.compressed_at, now_ms)
+        segment
+        for segment in cold
+        if not segment.metadata.pruned_at
+        and formats.days_since(segment.metadata.archived_at or segment.compressed_at, now_ms)
         > limits.prune_days
     ]
 
@@ -92,8 +92,8 @@ class RollReport(msgspec.Struct):
         where = f"`holdfast segments{' --cold' if self.archived else ''}` lists them"
         if not self.compressed:
             return f"Archived {counted(self.archived, 'segment')}; {where}" if self.archived else ""
-        before = counted(sum(one.original_tokens for one in self.compressed), "token")
-        after = counted(sum(one.compressed_tokens for one in self.compressed), "token")
+        before = counted(sum(segment.original_tokens for segment in self.compressed), "token")
+        after = counted(sum(segment.compressed_tokens for segment in self.compressed), "token")
         count = counted(len(self.compressed), "segment")
         line = f"Compressed {count} ({before} → {after}); {where}"
         line += f"; {self.archived} older ones moved to the archive" if self.archived else ""
@@ -145,7 +145,7 @@ class _Roll:
             queue = library.load_queue(self.session_id)
             for row in queue.compressed:  # a roll may have been killed while it moved one
                 row.storage_location = library.location(row.segment_id) or row.storage_location
-            known = {one.segment_id for one in self.segments}
+            known = {segment.segment_id for segment in self.segments}
             queue.pending = [row for row in queue.pending if row.segment_id in known]
             cold = self._cold(queue)
             if not force and not is_due(step, queue.last_check_turn, limits.check_turns):
@@ -163,14 +163,14 @@ class _Roll:
             queue.last_check_turn = step
             library.save_queue(self.session_id, queue)
         waiting = {row.segment_id for row in queue.pending}
-        self._compress([one for one in self.segments if one.segment_id in waiting])
+        self._compress([segment for segment in self.segments if segment.segment_id in waiting])
         with library.hold_segments():
             queue = library.load_queue(self.session_id)
             if used_ratio >= limits.archive_from:
-                for one in library.ours(WARM):
-                    is_own = one.session_id == self.session_id
-                    if is_own and step - one.end_turn > limits.archive_turns:
-                        self._archive(one, queue)
+                for segment in library.ours(WARM):
+                    is_own = segment.session_id == self.session_id
+                    if is_own and step - segment.end_turn > limits.archive_turns:
+                        self._archive(segment, queue)
             if force or is_due(step, queue.last_prune_turn, limits.prune_turns):
                 queue.last_prune_turn = step
                 self._prune(queue)
@@ -180,21 +180,21 @@ class _Roll:
         known = {row.segment_id for row in queue.pending}
         known |= {row.segment_id for row in queue.compressed}
         cold = cold_segments(self.record, self.segments, self.limits)
-        new = (one for one in cold if one.segment_id not in known)
-        return [one for one in new if not library.location(one.segment_id)]
+        new = (segment for segment in cold if segment.segment_id not in known)
+        return [segment for segment in new if not library.location(segment.segment_id)]
 
-    def _pending(self, one: Segment) -> Pending:
+    def _pending(self, segment: Segment) -> Pending:
         return Pending(
-            segment_id=one.segment_id,
-            topic=redact(compress.topic(self.record, one)),
-            start_turn=one.start_turn,
-            end_turn=one.end_turn,
-            message_count=one.message_count,
-            turns_since_mention=self.record.op - one.last_mention,
+            segment_id=segment.segment_id,
+            topic=redact(compress.topic(self.record, segment)),
+            start_turn=segment.start_turn,
+            end_turn=segment.end_turn,
+            message_count=segment.message_count,
+            turns_since_mention=self.record.op - segment.last_mention,
             queued_at_turn=self.record.op,
             timestamp=formats.stamp(self.now_ms),
-            start_byte=one.start_byte,
-            end_byte=one.end_byte,
+            start_byte=segment.start_byte,
+            end_byte=segment.end_byte,
         )
 
     def _compress(self, ready: list[Segment]) -> None:
@@ -202,51 +202,51 @@ class _Roll:
         record, report = self.record, self.report
         window_from = record.op - record.since_summary if record.compactions else 0
         report.still_pending = len(ready)
-        for one in ready[:MOST_AT_ONCE]:
+        for segment in ready[:MOST_AT_ONCE]:
             try:
-                source = compress.read_source(one, record, self.transcript)
+                source = compress.read_source(segment, record, self.transcript)
             except Unreadable as error:
-                report.errors.append(f"{one.segment_id} stays pending: {error}")
+                report.errors.append(f"{segment.segment_id} stays pending: {error}")
                 continue
-            made = compress.compress(
+            result = compress.compress(
                 source,
                 session_id=self.session_id,
                 project=self.project,
                 transcript=os.fspath(self.transcript),
                 now_ms=self.now_ms,
             )
-            self._store(made)
-            if one.start_turn > window_from:
-                report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
+            self._store(result)
+            if segment.start_turn > window_from:
+                report.safe_tokens += max(0, result.original_tokens - result.compressed_tokens)
         report.still_pending -= len(report.compressed)
 
-    def _store(self, made: Compressed) -> None:
+    def _store(self, segment: Compressed) -> None:
         """Store it first, then move it from pending to compressed in the queue."""
         with library.hold_segments():
-            made = library.keep(made, self.now_ms)
-            done = Done(
-                segment_id=made.segment_id,
-                topic=made.topic,
+            segment = library.keep(segment, self.now_ms)
+            row = Done(
+                segment_id=segment.segment_id,
+                topic=segment.topic,
                 compressed_at_turn=self.record.op,
-                original_tokens=made.original_tokens,
-                compressed_tokens=made.compressed_tokens,
-                compression_ratio=made.compression_ratio,
-                storage_location=library.location(made.segment_id),
-                timestamp=made.compressed_at,
-                key_files=made.key_files[:3],
-                start_turn=made.start_turn,
+                original_tokens=segment.original_tokens,
+                compressed_tokens=segment.compressed_tokens,
+                compression_ratio=segment.compression_ratio,
+                storage_location=library.location(segment.segment_id),
+                timestamp=segment.compressed_at,
+                key_files=segment.key_files[:3],
+                start_turn=segment.start_turn,
             )
             queue = library.load_queue(self.session_id)
-            queue.pending = [row for row in queue.pending if row.segment_id != made.segment_id]
-            others = [row for row in queue.compressed if row.segment_id != made.segment_id]
-            queue.compressed = [*others, done]
+            queue.pending = [row for row in queue.pending if row.segment_id != segment.segment_id]
+            others = [row for row in queue.compressed if row.segment_id != segment.segment_id]
+            queue.compressed = [*others, row]
             library.save_queue(self.session_id, queue)
-        self.report.compressed.append(done)
+        self.report.compressed.append(row)
 
-    def _archive(self, one: Compressed, queue: Queue) -> None:
-        location = library.demote(one, self.now_ms)
+    def _archive(self, segment: Compressed, queue: Queue) -> None:
+        location = library.demote(segment, self.now_ms)
         for row in queue.compressed:
-            if row.segment_id == one.segment_id:
+            if row.segment_id == segment.segment_id:
                 row.storage_location = location
         self.report.archived += 1
 
@@ -254,6 +254,6 @@ class _Roll:
         for archive in outdated_archives(library.ours(COLD), self.now_ms, self.limits):
             library.prune(archive, self.now_ms)
             self.report.pruned += 1
-        warm = sorted(library.ours(WARM), key=lambda one: -formats.score(one, self.now_ms))
+        warm = sorted(library.ours(WARM), key=lambda segment: -formats.score(segment, self.now_ms))
         for least in warm[MOST_WARM:]:
             self._archive(least, queue)

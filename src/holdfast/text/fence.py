@@ -134,9 +134,9 @@ def _as_read(mark: str) -> str:
 
     plain = unicodedata.normalize("NFKD", mark).casefold().translate(_TWINS)
     return "".join(
-        one
-        for one in plain
-        if one not in _SLASHES + _FILLERS and unicodedata.category(one) not in _UNSEEN
+        character
+        for character in plain
+        if character not in _SLASHES + _FILLERS and unicodedata.category(character) not in _UNSEEN
     )
 
 
@@ -200,7 +200,7 @@ def single_marks(text: str) -> str:
 def code(line: str, most: int) -> str:
     """A command as it was typed, cut only at the end, on one line: `⏎` stands for a line end. Its
     typographic quotation marks are single ones: the double ones in a line are ours."""
-    lines = (one.strip() for one in plain_name(line).splitlines())
+    lines = (part.strip() for part in plain_name(line).splitlines())
     words = " ⏎ ".join(filter(None, lines))
     if len(words) <= most:
         return _add_ticks(words)
@@ -219,7 +219,7 @@ def line(text: str) -> str:
     """Any text as one entry of a fence: no live tags or control characters, and its further lines
     are indented, so that only our own lines start at the margin."""
     first, *more = clean(text).split("\n")
-    return "\n".join([first, *(f"    {one.strip()}" for one in more)])
+    return "\n".join([first, *(f"    {row.strip()}" for row in more)])
 
 
 def opening(origin: str, notice: str = REFERENCE) -> str:

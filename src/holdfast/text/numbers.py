@@ -88,4 +88,4 @@ def cost_of(model: str, used: Sequence[int], tariff: Tariff) -> float | None:
     if not names:
         return None
     price = tariff[max(names, key=len)]
-    return sum(one * each for one, each in zip(used, price, strict=True)) / _MILLION
+    return sum(count * cost for count, cost in zip(used, price, strict=True)) / _MILLION

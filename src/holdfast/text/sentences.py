@@ -56,9 +56,9 @@ def clip_last(text: str, chars: int) -> str:
     return text[start:]
 
 
-def _is_glued(one: str, other: str) -> bool:
+def _is_glued(sign: str, neighbour: str) -> bool:
     """Both belong to one word of the script that secrets are written in."""
-    return "!" <= one <= "~" and "!" <= other <= "~"
+    return "!" <= sign <= "~" and "!" <= neighbour <= "~"
 
 
 def head_and_tail(text: str, first: int, last: int, mark: str) -> str:

@@ -123,7 +123,7 @@ def read_compactions(path: str | os.PathLike[str], *, sidechain: bool) -> Iterat
 def _texts(entry: Attachment) -> list[str]:
     content = decoded(entry.raw).get("content")
     some = content if isinstance(content, list) else [content]
-    return [one for one in some if isinstance(one, str)]
+    return [text for text in some if isinstance(text, str)]
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -167,8 +167,8 @@ def subagent_files(transcript: str | os.PathLike[str]) -> list[tuple[str, Path]]
     if folder is None:
         return []
     try:
-        with os.scandir(folder) as found:
-            files = [entry.name for entry in found if entry.is_file(follow_symlinks=False)]
+        with os.scandir(folder) as entries:
+            files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     except OSError:
         return []
     named = (_AN_AGENTS_FILE.fullmatch(name) for name in sorted(files))

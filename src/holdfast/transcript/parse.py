@@ -294,7 +294,7 @@ def _one_block(raw: msgspec.Raw, errors: list[str]) -> blocks.AnyBlock:
     kind = _text_of(fields, "type")
     if not kind:
         errors.append("block")
-        kind = next((_TELLING[one] for one in _TELLING if one in fields), "")
+        kind = next((_TELLING[field] for field in _TELLING if field in fields), "")
     struct: Any = blocks.BLOCKS.get(kind)
     return struct(**_fitting(struct, fields, errors)) if struct else blocks.OtherBlock(kind)
 
