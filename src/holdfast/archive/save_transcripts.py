@@ -22,8 +22,7 @@ import msgspec
 
 from holdfast.archive import transcripts
 from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader
-from holdfast.client.claude_folder import transcripts_folder
-from holdfast.client.limit_settings import project_of
+from holdfast.client.claude_folder import project_of, transcripts_folder
 from holdfast.files import lock, small_files
 from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
 from holdfast.record.user_input import words_of

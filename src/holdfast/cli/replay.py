@@ -15,7 +15,7 @@ from holdfast.cli import sessions, terminal
 from holdfast.cli.brief import KINDS
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import ALERT_PAINT, paint, print_json, say, working
-from holdfast.client import limit_settings
+from holdfast.client import claude_folder, limit_settings
 from holdfast.client.agents import session_of
 from holdfast.session import summary_report
 from holdfast.session.summary_report import NO_ROOM, SummaryReport, summary_reports
@@ -75,7 +75,7 @@ def _reports(path: Path, replayed: Replay) -> list[SummaryReport | None]:
 
 def play(transcript: Path) -> tuple[Replay, dict[str, int]]:
     """Run the whole file through the guard."""
-    project = limit_settings.project_of(transcript)
+    project = claude_folder.project_of(transcript)
     player = Replayer(
         settings_load.load(project), limit_settings.read(project, transcript=str(transcript))
     )

@@ -23,8 +23,7 @@ from holdfast.archive.transcripts import (
 from holdfast.cli.terminal import say
 from holdfast.client import agents
 from holdfast.client.agents import by_time, in_folder, modified_at, newest_first, of_sessions
-from holdfast.client.claude_folder import transcripts_folder
-from holdfast.client.limit_settings import project_of
+from holdfast.client.claude_folder import project_of, transcripts_folder
 from holdfast.client.memory_folder import slug
 from holdfast.text.fence import shown
 from holdfast.transcript import PACKED, Unreadable, lookup

@@ -18,7 +18,7 @@ from holdfast.cli.options import AS_JSON, flag, of_session
 from holdfast.cli.sessions import Chosen
 from holdfast.cli.terminal import paint, print_json, say, unfiltered
 from holdfast.client.agents import by_time, modified_at, session_of
-from holdfast.client.limit_settings import project_of
+from holdfast.client.claude_folder import project_of
 from holdfast.record.user_input import first_words
 from holdfast.redact.find import redact
 from holdfast.settings import load as settings_load

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.wire import places
+from holdfast.wire import places, scan
 
 if TYPE_CHECKING:
     from pathlib import Path  # a hook reads these files, and pathlib costs 8 ms
@@ -34,6 +34,25 @@ def transcripts_folder() -> "Path":
     from pathlib import Path
 
     return folder_below(Path(places.user_home())) / "projects"
+
+
+def project_of(transcript: "Path") -> str:
+    """The folder a session works in, from the first lines of its transcript."""
+    for raw in places.read_small(str(transcript)).split(b"\n"):
+        line = scan.parse_object(raw)
+        cwd = scan.text_of(line, "cwd") or _cwd_of_others(line)
+        if cwd and "\0" not in cwd:
+            return cwd.encode("utf-8", "replace").decode()
+    return ""
+
+
+def _cwd_of_others(line: Mapping[str, object]) -> str:
+    """Codex says it in its payload, Copilot in the context of its data."""
+    data = line.get("data")
+    for holder in (line.get("payload"), data.get("context") if isinstance(data, dict) else None):
+        if isinstance(holder, dict) and scan.text_of(holder, "cwd"):
+            return scan.text_of(holder, "cwd")
+    return ""
 
 
 def list_files(project: str, environ: Mapping[str, str]) -> "list[Path]":

@@ -10,12 +10,11 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.client import claude_folder
-from holdfast.wire import places, scan, tail
+from holdfast.wire import places, tail
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
-HEAD_BYTES = 1 << 16
 MAX_MODEL_CHARS = 200
 TRUE_WORDS = frozenset(("1", "true", "yes", "on"))
 MIN_WINDOW, MAX_WINDOW = 100_000, 1_000_000  # the client's own bounds for a configured window
@@ -110,25 +109,6 @@ def read(
     if agent_type:
         found = found._replace(agent_window=find_agent_window(agent_type, project, environ))
     return found
-
-
-def project_of(transcript: "Path") -> str:
-    """The folder a session works in, from the first lines of its transcript."""
-    for raw in places.read_small(str(transcript), HEAD_BYTES).split(b"\n"):
-        line = scan.parse_object(raw)
-        cwd = scan.text_of(line, "cwd") or _cwd_of_others(line)
-        if cwd and "\0" not in cwd:
-            return cwd.encode("utf-8", "replace").decode()
-    return ""
-
-
-def _cwd_of_others(line: Mapping[str, object]) -> str:
-    """Codex says it in its payload, Copilot in the context of its data."""
-    data = line.get("data")
-    for holder in (line.get("payload"), data.get("context") if isinstance(data, dict) else None):
-        if isinstance(holder, dict) and scan.text_of(holder, "cwd"):
-            return scan.text_of(holder, "cwd")
-    return ""
 
 
 def command_line_of(pid: str) -> list[str]:
@@ -275,7 +255,7 @@ def _list_agent_files(project: str, environ: Mapping[str, str]) -> Iterator[str]
 
 def _read_front_matter(path: str) -> dict[str, str]:
     """The plain `key: value` lines of a front matter, which is enough for a name and a number."""
-    lines = places.read_small(path, HEAD_BYTES).decode("utf-8", "replace").splitlines()
+    lines = places.read_small(path).decode("utf-8", "replace").splitlines()
     if not lines or lines[0].strip() != "---":
         return {}
     found: dict[str, str] = {}

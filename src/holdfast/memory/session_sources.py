@@ -16,7 +16,7 @@ from pathlib import Path
 
 from holdfast.archive import transcripts as archived
 from holdfast.client import agents
-from holdfast.client.limit_settings import project_of
+from holdfast.client.claude_folder import project_of
 from holdfast.files.folders import names_in
 from holdfast.memory import locations
 from holdfast.memory.item import DECISION, HOW, Item, MemorySource, SourceRead, clean, id_of

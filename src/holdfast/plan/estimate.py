@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.client import limit_settings
+from holdfast.client import claude_folder
 from holdfast.plan.project_files import ProjectFiles
 from holdfast.plan.task import PlanTask
 from holdfast.record.model import TurnCall, TurnPart
@@ -260,7 +260,7 @@ def _summed_up(path: Path, size: int, changed_ns: int) -> SummedTranscript:
     with suppress(Unreadable):  # deleted meanwhile, or not a transcript: it has no rows
         # a talk is no task
         rows = [_row(used) for used in read_requests(read_turns(path)) if used.has_worked]
-    return SummedTranscript((size, changed_ns), limit_settings.project_of(path), rows[-MOST_ROWS:])
+    return SummedTranscript((size, changed_ns), claude_folder.project_of(path), rows[-MOST_ROWS:])
 
 
 def _row(used: PastRequest) -> tuple[float, int, int]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from holdfast import __version__
 from holdfast.client import agents
 from holdfast.client.agents import agent_of
-from holdfast.client.limit_settings import project_of
+from holdfast.client.claude_folder import project_of
 from holdfast.record.user_input import first_words
 from holdfast.redact.find import redact
 from holdfast.session.summary_report import compaction_report

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from holdfast.client import limit_settings
+from holdfast.client import claude_folder, limit_settings
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.transcript import lookup
@@ -56,7 +56,7 @@ def fill(state: State, path: Path, session_id: str, agent_id: str) -> None:
     """Fill in ids, project and limit settings, unless hooks recorded them."""
     if not state.session_id:
         state.session_id, state.agent_id = session_id, agent_id
-        project = limit_settings.project_of(path)
+        project = claude_folder.project_of(path)
         state.cwd = state.project = project
         state.switches = limit_settings.read(project, os.environ).as_json()
     state.transcript = str(path)

@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.client import agents
-from holdfast.client.limit_settings import project_of
+from holdfast.client.claude_folder import project_of
 from holdfast.files.folders import names_in
 from holdfast.hub import ids, row_times
 from holdfast.hub.clean_text import replace_unstorable
