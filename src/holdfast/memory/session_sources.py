@@ -14,7 +14,6 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 
-from holdfast.archive import transcripts as archived
 from holdfast.client import agents
 from holdfast.client.claude_folder import project_of
 from holdfast.files.folders import names_in
@@ -90,7 +89,11 @@ def transcript_sources(project: str) -> Iterator[MemorySource]:
         for one in (path, *_agents(path)):
             if stamp := locations.stamp(one):
                 yield _transcript_source(one, one, stamp, one != path)
-    for one, copy in archived.copies_of_gone(locations.client_folder(project)):
+    if not names_in(f"{places.home()}/transcripts"):  # the archive is off until the user sets it
+        return
+    from holdfast.archive.transcripts import copies_of_gone
+
+    for one, copy in copies_of_gone(locations.client_folder(project)):
         is_agent = one.rpartition("/")[0].endswith(AGENTS)
         yield _transcript_source(one, copy, locations.stamp(copy), is_agent)
 
