@@ -1,15 +1,17 @@
 """One thing that a brief may say: its worth and its origin. And which of them fit: pinned ones
 first, then those with the most worth per character, each compartment within its allotment."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief.roles import Section
 from holdfast.budget.compartments import (
     ACTIVE,
     AMBIENT,
@@ -26,6 +28,9 @@ from holdfast.record.model import Place
 from holdfast.text.fence import both_ends, quoted
 from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
+
+if TYPE_CHECKING:
+    from holdfast.brief.roles import Section
 
 MOST_UNITS = 9_990  # the client takes 10,000 UTF-16 units per hook, and drops the rest to a file
 FIRST_UNITS = MOST_UNITS - 500  # the first hook may add an alarm
