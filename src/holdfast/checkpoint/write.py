@@ -12,7 +12,7 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import checkpoint_file, index, snapshot, verify
+from holdfast.checkpoint import checkpoint_file, index, snapshot
 from holdfast.checkpoint.checkpoint_file import (
     LARGEST_BYTES,
     CheckpointNotSaved,
@@ -62,7 +62,9 @@ def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint |
     last = newest_of(known, document.session_id, document.agent_id)
     if last is None or last.state_hash != document.state_hash:
         return None
-    report = verify.verify(last.path)
+    from holdfast.checkpoint.verify import verify  # a hook that fires twice is rare
+
+    report = verify(last.path)
     if report.document is None or not report.ok:
         return None
     return SavedCheckpoint(last.id, last.path, report.document, report.content_hash, reused=True)
