@@ -144,9 +144,7 @@ def newest_of(
     entries: Iterable[CheckpointEntry], session_id: str, agent_id: str
 ) -> CheckpointEntry | None:
     """Return the last entry of one window by its own count, which no clock changes."""
-    same = [
-        entry for entry in entries if (entry.session_id, entry.agent_id) == (session_id, agent_id)
-    ]
+    same = [row for row in entries if (row.session_id, row.agent_id) == (session_id, agent_id)]
     return max(same, key=lambda entry: (entry.iteration, *entry.rank), default=None)
 
 

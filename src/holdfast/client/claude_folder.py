@@ -99,13 +99,9 @@ class CleanupPeriod(NamedTuple):
     def words(self) -> str:
         if self.error:
             return f"Claude Code deletes no transcript until this is fixed: {self.error}"
-        origin = (
-            f"{CLEANUP_SETTING} in {self.file}" if self.file else f"{CLEANUP_SETTING} is not set"
-        )
+        why = f"{CLEANUP_SETTING} in {self.file}" if self.file else f"{CLEANUP_SETTING} is not set"
         days = "day" if self.days == 1 else "days"
-        return (
-            f"Claude Code deletes a transcript {self.days:,} {days} after its last use ({origin})"
-        )
+        return f"Claude Code deletes a transcript {self.days:,} {days} after its last use ({why})"
 
 
 def read_cleanup_period(project: str = "") -> CleanupPeriod:

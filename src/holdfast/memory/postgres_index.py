@@ -153,10 +153,8 @@ class Shared(Index):
         return number, state
 
     def begin_again(self) -> None:
-        query = (
-            "UPDATE recall_sources SET state = '' WHERE project = :project AND machine = :machine"
-        )
-        self.write(lambda ask: ask(query))
+        sql = "UPDATE recall_sources SET state = '' WHERE project = :project AND machine = :machine"
+        self.write(lambda ask: ask(sql))
 
     def _add(self, ask: Statement, added: Sequence[tuple[int, Item]]) -> None:
         rows = [_row(place, item) for place, item in added]
@@ -294,10 +292,8 @@ class Shared(Index):
         near = best_of(ask(nearest, query=centred, kinds=list(wanted.kinds)))
         best = dict(sorted(near.items(), key=lambda one: -one[1].score)[: many.by_meaning])
         if others := listing(place for place in said if place not in best):
-            listed = (
-                f"SELECT v.place, v.piece, -({distance}) {of_project} AND v.place IN ({others})"
-            )
-            best |= best_of(ask(listed, query=centred))
+            sql = f"SELECT v.place, v.piece, -({distance}) {of_project} AND v.place IN ({others})"
+            best |= best_of(ask(sql, query=centred))
         return best
 
     def _mean(self, ask: Statement, size: int) -> Any:

@@ -362,9 +362,7 @@ def _size(taken: list[SegmentItem]) -> int:
 def _render(taken: list[SegmentItem]) -> str:
     lines: list[str] = []
     for section in SECTIONS:
-        mine = sorted(
-            (item for item in taken if item.section == section), key=lambda item: item.order
-        )
+        mine = sorted((row for row in taken if row.section == section), key=lambda row: row.order)
         text = SEPARATORS.get(section, "\n- ").join(item.text for item in mine)
         if text:
             lines.append(text if section == TURNS else f"{section}: {text}")
