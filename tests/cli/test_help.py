@@ -173,8 +173,6 @@ def test_the_help_of_status_explains_every_zone_and_alert() -> None:
     printed = " ".join(_run("status", "--help").stdout.split())
     settings = settings_load.load()
     for name in ("yellow", "orange", "red"):
-        share = f"{settings.share(f'zone_{name}'):.0%}".replace("%", " %")
-        assert f"{name} from {share}" in printed
+        assert f"{name} from {settings.share(f'zone_{name}'):.0%}" in printed
     for name in ALERT_PAINT:
-        share = f"{settings.share(f'{name}_left'):.0%}".replace("%", " %")
-        assert f"{name} at {share}" in printed
+        assert f"{name} at {settings.share(f'{name}_left'):.0%}" in printed

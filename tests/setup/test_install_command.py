@@ -160,7 +160,7 @@ def test_what_could_not_be_left_is_named_with_its_own_exit_code(desk: Desk) -> N
     assert isinstance(said.exception, InstallError)
     assert said.exception.exit_code == 5
     assert str(state) in str(said.exception)
-    assert "Uninstalled, but for what is named below." in said.stdout
+    assert "Uninstalled, except for what is named below." in said.stdout
     again = call("uninstall --yes")
     assert str(state) in str(again.exception)
     assert "Not installed" not in again.stdout

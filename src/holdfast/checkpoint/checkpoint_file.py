@@ -60,7 +60,10 @@ class CheckpointNotSaved(HoldfastError):
     """Neither the project nor our own folder took the checkpoint."""
 
     exit_code = 4
-    hint = "make the project or HOLDFAST_HOME writable and free some space; earlier ones are safe"
+    hint = (
+        "free some space, make the project writable, or set HOLDFAST_HOME to a folder that you can "
+        "write; earlier checkpoints are safe"
+    )
 
 
 class DamagedCheckpoint(HoldfastError):

@@ -91,8 +91,8 @@ class NoSuchFile(HoldfastError):
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     """Check that checkpoints are exactly what was saved.
 
-    FILE may also be the id of one. Without FILE, all known checkpoints are checked. Ends with 1 if
-    one was changed.
+    FILE is a checkpoint's file or its id. Without FILE, all known checkpoints are checked. The exit
+    code is 1 if one was changed.
     """
     here = [str(Path.cwd())]
     reports = [_verify_named(file)] if file else checks.verify_projects(here)
@@ -138,7 +138,10 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
     if not reports:
         say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
     elif len(reports) != 1:
-        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} not verified", err=True)
+        say(
+            f"{counted(len(reports), 'checkpoint')}, {f'{bad} NOT' if bad else 'all'} verified",
+            err=True,
+        )
 
 
 @click.command()

@@ -9,6 +9,7 @@ from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor import examine
+from holdfast.setup.wiring import prints_second_half
 from holdfast.text.numbers import short
 
 SHOWN_CHARS = 90
@@ -38,13 +39,14 @@ def _show(report: dict[str, Any]) -> None:
         say("Each hook runs once, in a made-up session whose window is 99% full:")
     line = [report["status_line"]] if report["status_line"] else []
     for hook in [*report["hooks"], *line]:
-        _say_row(hook["ok"], hook["event"], hook["milliseconds"], _reached(hook))
+        name = f"{hook['event']}, 2nd" if prints_second_half(hook["command"]) else hook["event"]
+        _say_row(hook["ok"], name, hook["milliseconds"], _reached(hook))
     if report["compaction"]:
         say("Then a made-up session is compacted:")
     for step in report["compaction"]:
         _say_row(step["ok"], step["name"], step["milliseconds"], step["words"])
     for server in report["servers"]:
-        outcome = f"tools: {', '.join(server['tools'])}; ended" if server["ok"] else "see below"
+        outcome = f"tools: {', '.join(server['tools'])}" if server["ok"] else "see below"
         _say_row(server["ok"], "MCP server", server["milliseconds"], outcome)
     for limit in report["limits"]:
         say(f"  {_limit(limit)}")

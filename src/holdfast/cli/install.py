@@ -135,8 +135,9 @@ def uninstall(
         say(f"Not installed in {target.anchor}; nothing to change.")
         notes += tuple(other_places(target, *place[1:]))
     elif not (plan.is_nothing or dry_run):
-        done = "Uninstalled, but for what is named below." if plan.left else "Uninstalled."
-        say(f"{done} Undo: {typed_command()} install{target.words}")
+        done = "Uninstalled, except for what is named below." if plan.left else "Uninstalled."
+        line = "" if _hook_events(plan.shown, target) else " --status-line"
+        say(f"{done} Undo: {typed_command()} install{target.words}{line}")
     _say_notes(notes + (plan.left if dry_run else ()))
     _say_what_stays()
     if plan.left and not dry_run:
@@ -200,16 +201,20 @@ def _plan(
 
 def _show_counted(shown: Sequence[InstallChange], target: Target) -> None:
     """Show the size of the change in each file: the full text would scroll away."""
-    settings = [change for change in shown if change.path == target.anchor]
-    texts = [data.decode() for change in settings for data in (change.before, change.after) if data]
-    ours = [commands(check(or_empty(text)), target.packages) for text in texts]
-    if events := dict.fromkeys(event for lines in ours for event, _ in lines):
+    if events := _hook_events(shown, target):
         say(f"hooks at {', '.join(events)}")
     for change in shown:
         lines = _diff(change)[2:]
         more, less = (sum(line[:1] == sign for line in lines) for sign in "+-")
         size = f"{paint(f'+{more:,}', 'green')} {paint(f'-{less:,}', 'red')}"
         say(f"  {change.path}: {size} lines")
+
+
+def _hook_events(shown: Sequence[InstallChange], target: Target) -> list[str]:
+    settings = [change for change in shown if change.path == target.anchor]
+    texts = [data.decode() for change in settings for data in (change.before, change.after) if data]
+    ours = [commands(check(or_empty(text)), target.packages) for text in texts]
+    return list(dict.fromkeys(event for lines in ours for event, _ in lines))
 
 
 def _diff(change: InstallChange) -> list[str]:

@@ -65,8 +65,8 @@ def list_(as_json: bool) -> None:
 def add(
     name: str, description: str, kind: str | None, body: str | None, source: Path | None
 ) -> None:
-    """Add a topic and its line in MEMORY.md, or change one that Holdfast added. Options that
-    you leave out change nothing."""
+    """Add a topic, or change one of Holdfast's. Its line in MEMORY.md is kept up to date. Options
+    that you leave out change nothing."""
     old = _find_ours(name)
     given = _read_topic(source) if source else old or MemoryTopic("", "", "", "", "")
     text = sys.stdin.read() if body == "-" else given.body if body is None else body
@@ -107,7 +107,7 @@ def _read_topic(source: Path) -> MemoryTopic:
 
 
 def _say(done: TopicChange, undo: str) -> None:
-    did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
+    did = "unchanged: it says that already" if done.did == "nothing" else done.did
     say(f"{did}: {shown(done.path)}")
     if done.did != "nothing":
         say(f"  undo: {undo}")

@@ -231,7 +231,8 @@ def _measured(report: SummaryReport) -> Iterator[str]:
 def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
     """`5 of your 12 messages, 2 open tasks`."""
     counts = Counter(item.kind for item in items)
-    words = [f"{counts[REQUEST]:,} of your {counted(messages, 'message')}"] * bool(counts[REQUEST])
+    of_yours = f"{counts[REQUEST]:,} of your {messages:,} messages"
+    words = [of_yours if messages > 1 else "your only message"] * bool(counts[REQUEST])
     others = (kind for kind in KINDS if kind != REQUEST and counts[kind])
     return ", ".join([*words, *(counted(counts[kind], KINDS[kind]) for kind in others)])
 

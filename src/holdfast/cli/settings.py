@@ -15,7 +15,16 @@ from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
 
 
 def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
-    return [word for word in ("set", "unset", *BY_NAME) if word.startswith(start)]
+    match ctx.params["words"]:
+        case ():
+            known = ["set", "unset", *BY_NAME]
+        case ("set" | "unset",):
+            known = [*BY_NAME]
+        case ("set", name) if name in BY_NAME:
+            known = [*BY_NAME[name].choices]
+        case _:
+            known = []
+    return [word for word in known if word.startswith(start)]
 
 
 @click.command()
@@ -25,8 +34,7 @@ def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[st
 def settings(words: tuple[str, ...], project: Path | None, as_json: bool) -> None:
     """Show and change settings.
 
-    Without words it shows the value of every setting and the file it came from. An invalid value
-    is refused.
+    Without arguments it shows the value of every setting and where it came from.
 
     \b
     Examples:
@@ -47,7 +55,7 @@ def settings(words: tuple[str, ...], project: Path | None, as_json: bool) -> Non
         case (name,) if name in BY_NAME:
             _show((BY_NAME[name],), project, as_json)
         case _:
-            raise click.UsageError("say NAME, `set NAME VALUE` or `unset NAME`")
+            raise click.UsageError("give NAME, `set NAME VALUE` or `unset NAME`")
 
 
 def _set(name: str, value: str, project: Path | None) -> None:

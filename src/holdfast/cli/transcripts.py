@@ -74,11 +74,11 @@ def in_words(state: dict[str, Any]) -> list[str]:
     has = f"{counted(state['archived_sessions'], 'session')}, {_megabytes(state['archived_bytes'])}"
     if state["archived"]:
         most = _megabytes(state["most_bytes"])
-        ours = f"Holdfast archives them in {archive.folder()} ({has} of {most})"
+        ours = f"Holdfast saves copies in {archive.folder()} ({has} of {most})"
     elif state["archived_sessions"]:
-        ours = f"Holdfast archives no more of them; left: {has} (holdfast transcripts remove --all)"
+        ours = f"Holdfast saves no more copies; left: {has} (holdfast transcripts remove --all)"
     else:
-        ours = f"Holdfast does not archive them ({TURN_ON})"
+        ours = f"Holdfast saves no copies of them; this turns it on: {TURN_ON}"
     return [state["words"], ours]
 
 

@@ -57,8 +57,9 @@ def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
     except ImportError as error:
         from holdfast.files.executable import install_command_for
 
-        needed = install_command_for("semantic")
-        raise NoEmbedder(f"no embedder is installed ({error.name}): {needed}") from error
+        words = f"to install search by meaning ({error.name}): {install_command_for('semantic')}"
+        end = f"to end this note: holdfast settings set embedder {OFF}"
+        raise NoEmbedder(f"{words}; {end}") from error
 
 
 def read_settings() -> tuple[str, str, str]:

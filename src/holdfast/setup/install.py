@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.setup import changes, receipts, wiring
 from holdfast.setup.changes import InstallChange
 from holdfast.setup.errors import InstallError, SettingsReadOnly
-from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart, ServerPart
+from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart, OwnFile, ServerPart
 from holdfast.setup.installs import (
     Install,
     find_installs,
@@ -100,7 +100,11 @@ def plan_uninstall(target: Target, home: Path, ours: Path) -> InstallPlan:
     """What an uninstall would change; nothing if we are not installed here."""
     old = receipts.load(ours, target.anchor)
     shares, stuck = list[_Share](), dict[Path, str]()
+    others = find_installs(home, target.project or Path.cwd(), target.packages)
+    beside = {other.path.parent for other in others if other.path != target.anchor}
     for part in target.parts:
+        if isinstance(part, OwnFile) and target.anchor.parent in beside:
+            continue  # project and local settings share them, and the other is still installed
         try:
             shares.append(_leaving(part, old))
         except InstallError as error:
