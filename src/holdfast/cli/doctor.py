@@ -22,8 +22,8 @@ TEXT_COLUMN = 37  # right of mark, name and time
 def doctor(context: click.Context, as_json: bool) -> None:
     """Run every installed hook once and report what works.
 
-    It plays a compaction through the hooks and starts the MCP server, as Claude Code would. Ends
-    with 1 if something is wrong, and says how to fix it.
+    It plays a compaction through the hooks and starts the MCP server, as Claude Code would. If
+    something is wrong, it says how to fix it, and the exit code is 1.
     """
     with working("running each hook"):
         report = examine(Path.cwd())

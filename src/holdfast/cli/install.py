@@ -45,7 +45,7 @@ LONGEST_LINE = 400  # a longer line was written for a machine; it is shown inden
 A_SCOPE = click.Choice(SCOPES)
 AN_AGENT = click.Choice([known.name for known in agents.AGENTS if known.can_install])
 OPTIONS = (
-    click.option("--scope", type=A_SCOPE, default="user", help="Whose settings (default: yours)."),
+    click.option("--scope", type=A_SCOPE, default="user", help="Whose settings (default: user)."),
     PROJECT,
     click.option("--agent", type=AN_AGENT, default=agents.AGENTS[0].name, help="For which agent."),
     flag("--yes", help="Do not ask."),
@@ -76,8 +76,8 @@ def install(
 ) -> None:
     """Connect Holdfast to Claude Code.
 
-    Adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's settings.
-    It shows what it will change and asks first.
+    It adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's
+    settings. It shows what it will change and asks first.
 
     \b
     Examples:
@@ -85,8 +85,7 @@ def install(
       holdfast install --dry-run   only show them
     """
     home, ours = Path(places.user_home()), _ours()
-    place = scope, home, project.resolve(), our_packages(ours)
-    target = _target(place, agent, **wanted)
+    target = _target(scope, home, project.resolve(), ours, agent, **wanted)
 
     def look() -> InstallPlan:
         return installing.plan_install(
@@ -123,8 +122,7 @@ def uninstall(
     if checkpoints:
         return _leave_checkpoints(go=yes and not dry_run)
     home, ours = Path(places.user_home()), _ours()
-    place = scope, home, project.resolve(), our_packages(ours)
-    target = _target(place, agent)
+    target = _target(scope, home, project.resolve(), ours, agent)
 
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, home, ours)
@@ -133,7 +131,7 @@ def uninstall(
     notes = plan.notes if plan.is_nothing or dry_run else ()
     if plan.is_nothing and not plan.left:
         say(f"Not installed in {target.anchor}; nothing to change.")
-        notes += tuple(other_places(target, *place[1:]))
+        notes += tuple(other_places(target, home, project.resolve()))
     elif not (plan.is_nothing or dry_run):
         done = "Uninstalled, except for what is named below." if plan.left else "Uninstalled."
         line = "" if _hook_events(plan.shown, target) else " --status-line"
@@ -147,12 +145,14 @@ def uninstall(
         )
 
 
-def _target(place: tuple[str, Path, Path, frozenset[str]], agent: str, **options: Any) -> Target:
+def _target(
+    scope: str, home: Path, project: Path, ours: Path, agent: str, **options: Any
+) -> Target:
     if agents.named(agent).hooks_name:
-        if place[0] != "user":
+        if scope != "user":
             raise click.UsageError(f"hooks of {agent} are for all projects; leave --scope out")
-        return hooks_target(agents.named(agent), place[-1])
-    return settings_target(*place, **options)
+        return hooks_target(agents.named(agent), our_packages(ours))
+    return settings_target(scope, home, project, our_packages(ours), **options)
 
 
 def _ours() -> Path:

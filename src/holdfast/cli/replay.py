@@ -35,13 +35,8 @@ TEXT_COLUMN = 16  # right of step and fill
 def replay(session: str, as_json: bool) -> None:
     """Show what Holdfast would have done in a past session.
 
-    SESSION is an id, its first characters, or a transcript file; without it, the session of this
-    folder, else the newest of all. It needs no installation into Claude Code, and changes nothing.
-
-    \b
-    Examples:
-      holdfast replay         the session of this folder
-      holdfast replay --demo  a recorded session
+    SESSION is an id, its first characters, or a transcript file; without it, the newest session of
+    this folder is replayed, else the newest of all. Works without `holdfast install`.
     """
     path = Path(sessions.choose(session, quiet=True).state.transcript)
     replayed, counts = play(path)

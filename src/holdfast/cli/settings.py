@@ -15,15 +15,10 @@ from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
 
 
 def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
-    match ctx.params["words"]:
-        case ():
-            known = ["set", "unset", *BY_NAME]
-        case ("set" | "unset",):
-            known = [*BY_NAME]
-        case ("set", name) if name in BY_NAME:
-            known = [*BY_NAME[name].choices]
-        case _:
-            known = []
+    verb, *names = ctx.params["words"] or [""]
+    known = ["set", "unset"] if not verb else []
+    known += BY_NAME if verb in ("", "set", "unset") and not names else []
+    known += next((row.choices for row in TABLE if verb == "set" and names == [row.name]), ())
     return [word for word in known if word.startswith(start)]
 
 

@@ -54,22 +54,22 @@ HOW_KNOWN = {
 
 @click.command()
 @of_session
-@flag("--all", "everything", help="Show every running session, and list the newest past ones.")
+@flag("--all", "everything", help="Show every running session, and list the newest others.")
 @AS_JSON
 @flag("--forget-limits", help="Forget the compaction limits learned on this machine.")
 def status(session: str, everything: bool, as_json: bool, forget_limits: bool) -> None:
     """Show how full the window is and how many steps are left.
 
-    Without SESSION it shows the session of this folder's project, else the newest one. SESSION is
-    an id, its first characters, or a transcript file. Percentages are shares of the compaction
-    limit, the token count at which Claude Code compacts. The zone says how much is used: green,
+    SESSION is an id, its first characters, or a transcript file; without it, the newest session of
+    this folder is shown, else the newest of all. Percentages are shares of the compaction limit,
+    the token count at which Claude Code compacts. The zone says how much is used: green,
     yellow from 50%, orange from 75%, red from 90%. The alert says how little is left: warning at
     30%, advisory at 15%, urgent at 7%, critical at 3%, and one level earlier if the window fills
     fast. `holdfast watch` shows every session, live.
 
     \b
     Examples:
-      holdfast status            this project's session
+      holdfast status            this folder's session
       holdfast status --all      every session, and the ids of past ones
       holdfast status 752b636e   a session by the start of its id
     """

@@ -25,7 +25,7 @@ TURN_ON = f"holdfast settings set {SETTING} on"
 @AS_JSON
 @click.pass_context
 def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None:
-    """List and remove the copies of transcripts that Holdfast keeps.
+    """List and remove the copies of transcripts that Holdfast saved.
 
     Claude Code deletes its own transcripts after some weeks. Copies are compressed and without
     secrets, and are made when a session ends. This is off until you turn it on.

@@ -219,14 +219,12 @@ def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[s
     )
 
 
-def other_places(
-    target: Target, home: Path, project: Path, packages: Collection[str]
-) -> Iterator[str]:
+def other_places(target: Target, home: Path, project: Path) -> Iterator[str]:
     """Other places of install, for a user who uninstalls where nothing is installed."""
-    for other in find_installs(home, project, packages):
+    for other in find_installs(home, project, target.packages):
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             yield f"it is installed in {other.scope} scope: {other.path}"
-    for one in find_others(home, project, packages):
+    for one in find_others(home, project, target.packages):
         yield f"{one.words}; {TAKE_OUT}"
 
 
