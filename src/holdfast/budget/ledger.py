@@ -49,7 +49,7 @@ class TooManyPins(HoldfastError):
 
 
 class NoSuchPin(HoldfastError):
-    hint = "`holdfast budget` lists what is pinned, and what the brief holds"
+    hint = "`holdfast pin` lists the pins, `holdfast budget` what is in the brief"
 
 
 class InvalidShare(HoldfastError):

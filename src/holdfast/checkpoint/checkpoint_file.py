@@ -308,7 +308,8 @@ def _items(text: str, name: str) -> list[str]:
         elif line.startswith("  ") and items:
             items[-1].append(line[2:])
         else:
-            raise DamagedCheckpoint("sections", f"not understood in {name[:60]!r}: {line[:60]!r}")
+            words = f"{name[:60]!r} has a line that Holdfast did not write: {line[:60]!r}"
+            raise DamagedCheckpoint("sections", words)
     return [unescape("\n".join(lines)) for lines in items]
 
 

@@ -156,7 +156,7 @@ def _show_history(as_json: bool) -> None:
         items = f"{counts.not_found} of {counts.items}"
         day, number = counts.at[:10], str(counts.number)
         rows.append((session.session_id[:8], day, number, messages, items, session.title))
-    names = ("session", "day", "no", "messages not in it", "items not in it", "asked first")
+    names = ("session", "day", "nr", "messages not in it", "items not in it", "asked first")
     draw_table(names, rows)
     say("what one of them left out: holdfast lost ID", err=True)
 

@@ -182,8 +182,8 @@ def _session(session_id: str) -> str:
 def _show(status: BudgetStatus, most: int) -> None:
     spent = f"{status.spent_tokens:,} of {status.max_tokens:,} tokens"
     if status.model_tokens:
-        spent += f", about {status.model_tokens:,} as the model counts"
-    say(f"{paint('brief', 'bold')}   {spent} (role: {status.role})", hang=8)
+        spent += f" (the model counts about {status.model_tokens:,})"
+    say(f"{paint('brief', 'bold')}   {spent}; role: {status.role}", hang=8)
     left = in_words(status.ops_left) or status.forecast_basis
     used = f"{estimate_mark(status.estimated)}{status.used_ratio:.1%} of the compaction limit used"
     say(f"{paint('window', 'bold')}  {used}; left: {shown(left)}", hang=8)

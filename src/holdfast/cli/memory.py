@@ -114,7 +114,7 @@ def _say(done: TopicChange, undo: str) -> None:
 
 
 def _row(topic: MemoryTopic) -> str:
-    whose = "ours" if topic.is_ours else "yours"
+    whose = "Holdfast's" if topic.is_ours else "yours"
     odd = f" ({topic.note})" if topic.note else ""
     listed = "" if topic.in_index else ", not in MEMORY.md"
     kind = f"[{topic.type or '?'}, {whose}{listed}]"

@@ -26,7 +26,7 @@ def _with_extra(what: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         from holdfast.files.executable import install_command_for
 
-        words = f"{what} needs {error.name}, which is not installed"
+        words = f"{what} needs the extra `serve` ({error.name} is not installed)"
         raise HoldfastError(words, install_command_for("serve"), 5) from error
 
 

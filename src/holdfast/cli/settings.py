@@ -103,5 +103,5 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
         say(f"    {row.meaning}{choices}; set by {who}")
     for error in errors:
         say(f"not used: {error}", err=True)
-    how = "holdfast settings set NAME VALUE, or the variable $HOLDFAST_NAME"
-    say(f"change: {how}; yours are in {settings_load.user_file()}", err=True)
+    how = "holdfast settings set NAME VALUE, or set the variable HOLDFAST_NAME"
+    say(f"To change one: {how}. Your file: {settings_load.user_file()}", err=True)

@@ -45,7 +45,7 @@ def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None
     if listed:
         draw_archived(listed)
     else:
-        say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
+        say(f"No transcript{'' if everywhere else f' of {where}'} is archived.", err=True)
     for words in in_words(state):
         say(words, err=True)
 

@@ -57,8 +57,8 @@ def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
     except ImportError as error:
         from holdfast.files.executable import install_command_for
 
-        words = f"to install search by meaning ({error.name}): {install_command_for('semantic')}"
-        end = f"to end this note: holdfast settings set embedder {OFF}"
+        words = f"search by meaning is an extra: {install_command_for('semantic')}"
+        end = f"to hide this note: holdfast settings set embedder {OFF}"
         raise NoEmbedder(f"{words}; {end}") from error
 
 

@@ -199,7 +199,7 @@ def _home_troubles() -> list[str]:
         with tempfile.TemporaryDirectory(dir=there):
             pass
     except OSError as error:
-        return [f"nothing can be saved in {home}: {there}: {error.strerror}; {OTHER_HOME}"]
+        return [f"{home} cannot be written ({there}: {error.strerror}); {OTHER_HOME}"]
     if home.exists() and home.stat().st_mode & 0o077:
         mode = f"mode {home.stat().st_mode & 0o777:o}"
         return [f"{home} is open to others ({mode}); `chmod 700 {home}` fixes that"]
