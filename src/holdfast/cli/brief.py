@@ -45,7 +45,7 @@ def brief(
 ) -> None:
     """Show what would be restored if Claude Code compacted now.
 
-    `holdfast budget` shows what takes how much of it. `holdfast lost` shows what the last
+    `holdfast budget` shows how its tokens are divided. `holdfast lost` shows what the last
     compaction's summary left out.
 
     \b

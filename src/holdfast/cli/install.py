@@ -77,7 +77,8 @@ def install(
     """Connect Holdfast to Claude Code.
 
     It adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's
-    settings. It shows what it will change and asks first.
+    settings. It shows what it will change and asks first. `--scope project` installs it for
+    everyone in one project, `--scope local` for you in one project.
 
     \b
     Examples:

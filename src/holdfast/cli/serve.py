@@ -103,7 +103,7 @@ def statusline() -> None:
 @click.option("--port", type=A_PORT, help="Port (default: the running server's, else 3847).")
 @flag("--no-open", help="Print the link and do not open a browser.")
 def ui(port: int | None, no_open: bool) -> None:
-    """Open the dashboard: every session, and what each compaction cost.
+    """Open the dashboard: every session, and what compactions left out.
 
     The link logs one browser in, once, within five minutes. If no server of yours runs on this
     machine, it starts one, which ends with Ctrl-C.
