@@ -325,7 +325,7 @@ def _live_table() -> RenderableType:
     from rich.text import Text
 
     rows = _live_windows()
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, expand=True)  # else rich cuts the narrow columns too
     for heading in ("session", "context", "", "left", "alert", "folder", "asked first"):
         ratio = {"folder": 1, "asked first": 2}.get(heading)
         table.add_column(heading, no_wrap=True, ratio=ratio)
