@@ -49,7 +49,7 @@ class TooManyPins(HoldfastError):
 
 
 class NoSuchPin(HoldfastError):
-    hint = "`holdfast pin` lists the pins, `holdfast budget` what is in the brief"
+    hint = "`holdfast budget --all` lists what is in the brief, `holdfast pin` the pins"
 
 
 class InvalidShare(HoldfastError):
