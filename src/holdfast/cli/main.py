@@ -117,7 +117,7 @@ def name_nearest(word: str, names: Any) -> str:
 @click.version_option(holdfast.__version__, prog_name="holdfast")
 def holdfast_command() -> None:
     """Holdfast keeps your rules and your open work when Claude Code compacts. It saves them before
-    a compaction, restores them after it, and shows what the summary lost."""
+    a compaction, restores them after it, and shows what the summary left out."""
 
 
 @click.command()

@@ -288,7 +288,7 @@ def confirm(question: str, show: Callable[[], None] | None = None) -> None:
                 break
             show()
     except click.Abort:  # the end of the input, or Ctrl-C
-        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
+        hint = "" if sys.stdin.isatty() else " With --yes it goes on without a question."
         say(err=True)
     say(f"Nothing was changed.{hint}", err=True)
     sys.exit(1)

@@ -74,7 +74,7 @@ class _Share:
         return InstallChange(self.part.path, self.now, self.wanted)
 
 
-ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both would run every hook"
+ANOTHER = "uninstall that one with its own `holdfast`; with --force, every hook runs in both"
 
 
 def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> InstallPlan:
@@ -219,10 +219,10 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
 def _way_out(other: Install) -> str:
     if other.scope == "plugin":
         return (
-            f"`{other.agent.plugin_command} holdfast` first, or turn the plugin off, "
-            "or say --force; both would run every hook twice"
+            f"`{other.agent.plugin_command} holdfast` first, or turn the plugin off; "
+            "with --force, every hook runs twice"
         )
-    return f"`holdfast uninstall --scope {other.scope}` first, or say --force"
+    return f"`holdfast uninstall --scope {other.scope}` first; with --force, every hook runs twice"
 
 
 def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Receipt:

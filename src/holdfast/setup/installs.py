@@ -170,7 +170,7 @@ def settings_against_hooks(project: Path) -> Iterator[str]:
     settings = [(path, settings_text.settings_in(path)) for path in files]
     off = [(path, held["disableAllHooks"]) for path, held in settings if "disableAllHooks" in held]
     if off and off[-1][1] is True:
-        yield f"hooks are silenced: {off[-1][0]} says disableAllHooks; take that out"
+        yield f"hooks are silenced: {off[-1][0]} says disableAllHooks; remove that"
     for name in OFF_WORDS:
         places = [("the environment", os.environ[name])] if name in os.environ else []
         blocks = [(path, held.get("env")) for path, held in settings]
@@ -181,7 +181,7 @@ def settings_against_hooks(project: Path) -> Iterator[str]:
         ]
         # As the hook reads them: ours turns it off at 1, the other one by being set.
         if places and (name != OFF_WORDS[0] or places[-1][1] == "1"):
-            yield f"Holdfast is turned off: {name} is set in {places[-1][0]}; take that out"
+            yield f"Holdfast is turned off: {name} is set in {places[-1][0]}; remove that"
 
 
 TAKE_OUT = "remove them by hand if nobody needs them"
