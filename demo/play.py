@@ -145,7 +145,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         line.append(f" {ratio:>4.0%} {used:>8,}  ")
         line.append(zone, style=ZONE_STYLE[zone])
     elif event == "PreCompact":
-        line.append("the client compacts: until it is done, no number is true", style="cyan")
+        line.append("Claude Code compacts; the next count comes after it", style="cyan")
     console.print(line)
     to_model = said.get("hookSpecificOutput", {}).get("additionalContext")
     alert = bool(to_model) and "\n" not in to_model

@@ -82,9 +82,9 @@ def test_what_is_yours_stays_with_its_gitignore_and_our_other_checkpoints_go(
         assert str(in_project(folder)) in str(done.exception)
     assert done.stdout.splitlines() == [
         f"removed  {in_project(edited)}: 1 checkpoint",
-        f"stays    {in_project(edited)}: {path.name} is CHANGED: not what was saved",
+        f"stays    {in_project(edited)}: {path.name} was changed after it was saved",
         f"removed  {in_project(mine)}: 1 checkpoint",
-        f"stays    {in_project(mine)}: notes.md is not ours",
+        f"stays    {in_project(mine)}: notes.md is not a file of Holdfast",
     ]
     for folder, name in ((mine, "notes.md"), (edited, path.name)):
         assert sorted(one.name for one in in_project(folder).iterdir()) == [".gitignore", name]

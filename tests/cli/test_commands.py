@@ -180,13 +180,16 @@ def test_the_audit_is_exported_as_json_lines(tmp_path: Path) -> None:
 @pytest.mark.requirement("U3", "U5")
 def test_watch_lists_what_compacts_next_first_with_titles_and_agents_below(tmp_path: Path) -> None:
     for name, used in (("calm-1", 30_000), ("full-1", 160_000), ("warm-1", 130_000)):
-        asked = a_prompt(f"Implement the following plan:\n\n# {name} of the harbour")
+        asked = a_prompt(f"Implement the following plan:\n\n# {name} of the harbour{' wall' * 30}")
         path = a_transcript(tmp_path / f"{name}.jsonl", asked, an_answer(used))
         os.utime(path)
         fire("PostToolUse", path, session=name)
     _, *lines = _ok("watch", COLUMNS="160").splitlines()
     assert [line[:4] for line in lines] == ["full", "warm", "calm"]
     assert all(f"{line[:4]}-1 of the harbour" in line for line in lines)
+    _, *narrow = _ok("watch", COLUMNS="80").splitlines()
+    assert [line.split()[0] for line in narrow] == ["full-1", "warm-1", "calm-1"]
+    assert ["96%" in narrow[0], "18%" in narrow[-1]] == [True, True]
 
 
 @pytest.mark.requirement("U3")

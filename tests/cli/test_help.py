@@ -16,7 +16,7 @@ import holdfast
 from holdfast.cli.main import EVERYDAY, GROUPS, NAMES, holdfast_command
 from holdfast.cli.terminal import ALERT_PAINT
 from holdfast.settings import load as settings_load
-from holdfast.settings.table import TABLE
+from holdfast.settings.table import PRESETS, TABLE
 from holdfast.wire.errors import HoldfastError
 
 LIST = "README.md"
@@ -145,7 +145,16 @@ def test_older_names_work_and_are_not_listed() -> None:
 
 @pytest.mark.slow  # each Tab is a process
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize(("words", "completed"), [(["sta"], ["status"]), (["ro"], [])])
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["sta"], ["status"]),
+        (["ro"], []),
+        (["settings", "set", "stat"], ["status_line"]),
+        (["settings", "set", "preset", ""], [*PRESETS]),
+        (["settings", "set", "preset", "default", ""], []),
+    ],
+)
 def test_a_shell_completes_commands(words: list[str], completed: list[str]) -> None:
     env = os.environ | {
         "_HOLDFAST_COMPLETE": "bash_complete",
@@ -173,8 +182,6 @@ def test_the_help_of_status_explains_every_zone_and_alert() -> None:
     printed = " ".join(_run("status", "--help").stdout.split())
     settings = settings_load.load()
     for name in ("yellow", "orange", "red"):
-        share = f"{settings.share(f'zone_{name}'):.0%}".replace("%", " %")
-        assert f"{name} from {share}" in printed
+        assert f"{name} from {settings.share(f'zone_{name}'):.0%}" in printed
     for name in ALERT_PAINT:
-        share = f"{settings.share(f'{name}_left'):.0%}".replace("%", " %")
-        assert f"{name} at {share}" in printed
+        assert f"{name} at {settings.share(f'{name}_left'):.0%}" in printed

@@ -99,6 +99,13 @@ def test_the_table_shows_the_inputs_beside_each_number(project: Path) -> None:
     assert "not there yet, so taken as files to create: cart.py, price.py" in found.stderr
 
 
+@pytest.mark.requirement("P3", "U3")
+def test_a_text_that_is_no_plan_is_refused_with_the_way_on() -> None:
+    piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input="# Lessons\n")
+    assert isinstance(piped.exception, BadPlan)
+    assert piped.exception.hint.endswith("/holdfast:plan FILE")
+
+
 @pytest.mark.requirement("U3")
 @pytest.mark.usefixtures("project")
 def test_it_ends_with_the_next_step_where_a_person_reads() -> None:

@@ -141,7 +141,7 @@ def test_clear_asks_first_and_takes_no_for_an_answer() -> None:
     assert no.exit_code == 1
     assert len(library.warm()) == 3
     nobody = _invoke("segments", "clear", "s1_seg_1_0", given="")
-    assert (nobody.exit_code, "Say --yes" in nobody.stderr, len(library.warm())) == (1, True, 3)
+    assert (nobody.exit_code, "--yes" in nobody.stderr, len(library.warm())) == (1, True, 3)
     _ok("segments", "clear", "s1_seg_1_0", given="y\n")
     assert "1 removed" in _ok("segments", "clear", "s1_seg_20_1", "--yes")
     assert [one.segment_id for one in library.warm()] == ["s2_seg_1_0"]

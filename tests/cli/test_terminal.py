@@ -171,3 +171,8 @@ def test_what_is_piped_keeps_its_lines_and_has_no_colour(
         monkeypatch.delenv(name, raising=False)
     terminal.say(terminal.paint("word " * 60, "red"))
     assert capsys.readouterr().out == "word " * 60 + "\n"
+
+
+def test_a_terminal_that_is_not_utf_8_shows_charts_in_ascii() -> None:
+    drawn = (f"{terminal.SIGNS}…é".encode("ascii", terminal.TO_ASCII)).decode()
+    assert drawn == "_.:-=+*##.-^^`-<>>|\"\"''-...?"

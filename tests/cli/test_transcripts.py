@@ -135,11 +135,14 @@ def test_resume_prints_a_brief_for_a_new_session() -> None:
 def test_the_doctor_states_the_clients_period_and_ours_either_way() -> None:
     said = call("doctor").stdout
     assert "30 days after its last use (cleanupPeriodDays is not set)" in said
-    assert "does not archive them (holdfast settings set archive_transcripts on)" in said
+    assert (
+        "saves no copies of them; this turns it on: holdfast settings set archive_transcripts on"
+        in said
+    )
     call("settings", "set", "archive_transcripts", "on")
     a_session()
     save_all(ROOM)
-    assert "Holdfast archives them in" in call("doctor").stdout
+    assert "Holdfast saves copies in" in call("doctor").stdout
     told = json.loads(call("doctor", "--json").stdout)["transcripts"]
     assert (told["client_days"], told["archived"], told["archived_sessions"]) == (30, True, 1)
 

@@ -67,7 +67,7 @@ def test_memory_and_pins_say_so_too(words: list[str], nowhere: Path) -> None:
     assert error.exit_code == 4
     assert f"{nowhere}/" in str(error)
     assert "cannot be written: Not a directory" in str(error)
-    assert "writable" in error.hint
+    assert "set HOLDFAST_HOME" in error.hint
 
 
 @pytest.mark.slow  # whole commands

@@ -34,7 +34,7 @@ def test_a_settings_file_silences_until_a_stronger_one_says_no(
     desk.write(data)
     [said] = settings_against_hooks(desk.project)
     assert str(desk.settings) in said
-    assert "take that out" in said
+    assert "remove that" in said
     if undone:
         local(desk, undone)
         assert list(settings_against_hooks(desk.project)) == []

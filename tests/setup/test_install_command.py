@@ -19,6 +19,7 @@ from holdfast.files.executable import typed_command
 from holdfast.settings import load as settings_load
 from holdfast.setup.errors import InstallError
 from holdfast.setup.settings_text import installed_commands
+from holdfast.wire.errors import HoldfastError
 
 from .machine import Desk, all_hooks
 from .settings_samples import SAMPLES
@@ -160,7 +161,7 @@ def test_what_could_not_be_left_is_named_with_its_own_exit_code(desk: Desk) -> N
     assert isinstance(said.exception, InstallError)
     assert said.exception.exit_code == 5
     assert str(state) in str(said.exception)
-    assert "Uninstalled, but for what is named below." in said.stdout
+    assert "Uninstalled, except for what is named below." in said.stdout
     again = call("uninstall --yes")
     assert str(state) in str(again.exception)
     assert "Not installed" not in again.stdout
@@ -179,8 +180,27 @@ def test_the_status_line_alone_comes_and_goes_beside_a_plugin(desk: Desk, text: 
     assert settings.keys() == json.loads(text).keys() - {"statusLine"}
     assert installed_commands(desk.settings) == []
     assert set(desk.tree()) == set(before)
-    call("uninstall --yes")
+    said = call("uninstall --yes")
+    assert f"Undo: {typed_command()} install --status-line\n" in said.stdout
     assert desk.tree() == before
+
+
+def test_an_uninstall_for_a_project_takes_nothing_from_another_scope(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("install --yes --scope project")
+    theirs = desk.tree()
+    said = call("uninstall --yes --scope local")
+    assert "Not installed in" in said.stdout and "project scope" in said.stderr
+    assert desk.tree() == theirs
+    call("uninstall --yes --scope project")
+    call("install --yes")
+    own = desk.tree()
+    monkeypatch.chdir(desk.home)
+    for scope in ("project", "local"):
+        error = call(f"uninstall --yes --scope {scope}").exception
+        assert isinstance(error, HoldfastError) and "leave --scope out" in error.hint
+    assert desk.tree() == own
 
 
 @pytest.mark.slow  # four whole commands

@@ -19,10 +19,7 @@ def test_the_forecast_says_how_many_operations_and_minutes_and_why() -> None:
     times = [i * MINUTE for i in range(4)]
     ahead = forecast([10_000, 12_000, 14_000, 16_000], times, 16_000, 36_000)
     assert (ahead.ops_left, ahead.minutes_left) == (20, 20.0)
-    assert ahead.basis == (
-        "957 tokens a step, by the last 3 and what is usual; "
-        "the last 3 took 2,000 each, one in 60 s"
-    )
+    assert ahead.basis == ("957 tokens per step expected; the last 3 added 2,000 each, 60 s apart")
 
 
 @pytest.mark.requirement("W7")
@@ -56,7 +53,7 @@ def test_the_steps_left_follow_from_the_basis_and_lie_in_the_range(
     assert ahead.ops_left_low is not None and ahead.ops_left_high is not None
     assert 0 <= ahead.ops_left_low <= ahead.ops_left <= ahead.ops_left_high
     assert ahead.growth and ahead.ops_left == int(room / ahead.growth)
-    assert ahead.basis.startswith(f"{ahead.growth:,.0f} tokens a step")
+    assert ahead.basis.startswith(f"{ahead.growth:,.0f} tokens per step")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def sections(entry: CheckpointEntry, *, anyway: bool = False) -> str:
 def changed(entry: CheckpointEntry) -> str:
     return (
         f"{shown(entry.path)} is NOT VERIFIED: it was changed after it was saved, or its "
-        "transcript was not read to the end (holdfast verify says which)"
+        "transcript was not read to the end"
     )
 
 

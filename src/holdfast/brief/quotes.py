@@ -160,7 +160,7 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
         older = BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1, counts=left)
         shown.insert(0, older)
     elif all_quotes and not given and _is_all(record, all_quotes, limit):
-        reason = "the record is whole, and nothing was cut"
+        reason = "the whole transcript was read, and nothing was cut"
         shown.append(BriefItem(SECTION, ALL_TYPED, 1.0, reason, order=-0.5))
     return shown
 

@@ -143,7 +143,7 @@ def printed(record: Record) -> Iterator[BriefItem]:
         how = f"{'failed' if command.ok is False else 'printed'} at step {command.op}"
         text = f"{code(line, SHOWN_CHARS)} {how}{edits and ', '}{edits}: {end}"
         worth = 0.02 / (1 + age / 2) / (1 + record.edits - command.edits_before)
-        what = ("flight", text, worth, "a newest output", command.place)
+        what = ("flight", text, worth, "one of the newest outputs", command.place)
         yield BriefItem(*what, key=line, order=1.1 + age / 99, is_spare=age >= MOST_PRINTED)
 
 
@@ -256,7 +256,7 @@ def remarks(record: Record, room: int) -> Iterator[BriefItem]:
         worth = REMARK_WORTH * len(text) / (1 + age / 4)
         text = f"turn {turn_number(record, place)}, step {place.op}: {text}"
         yield BriefItem(
-            "decisions", text, worth, "said at work", place, order=age, is_spare=is_older
+            "decisions", text, worth, "said while it worked", place, order=age, is_spare=is_older
         )
 
 

@@ -49,7 +49,7 @@ class TooManyPins(HoldfastError):
 
 
 class NoSuchPin(HoldfastError):
-    hint = "`holdfast budget` lists what is pinned, and what the brief holds"
+    hint = "`holdfast budget --all` lists what is in the brief, `holdfast pin` the pins"
 
 
 class InvalidShare(HoldfastError):

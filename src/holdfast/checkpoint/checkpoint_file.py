@@ -61,7 +61,10 @@ class CheckpointNotSaved(HoldfastError):
     """Neither the project nor our own folder took the checkpoint."""
 
     exit_code = 4
-    hint = "make the project or HOLDFAST_HOME writable and free some space; earlier ones are safe"
+    hint = (
+        "free some space, make the project writable, or set HOLDFAST_HOME to a folder that you can "
+        "write; earlier checkpoints are safe"
+    )
 
 
 class DamagedCheckpoint(HoldfastError):
@@ -302,7 +305,8 @@ def _items(text: str, name: str) -> list[str]:
         elif line.startswith("  ") and items:
             items[-1].append(line[2:])
         else:
-            raise DamagedCheckpoint("sections", f"not understood in {name[:60]!r}: {line[:60]!r}")
+            words = f"{name[:60]!r} has a line that Holdfast did not write: {line[:60]!r}"
+            raise DamagedCheckpoint("sections", words)
     return [unescape("\n".join(lines)) for lines in items]
 
 

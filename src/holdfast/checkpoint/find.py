@@ -19,7 +19,7 @@ MOST_NAMED = 5  # checkpoints that a word may mean
 
 
 class NoCheckpoint(HoldfastError):
-    hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
+    hint = "`holdfast resume` lists them; `holdfast rebuild` finds those that were moved or copied"
 
 
 class SectionChange(msgspec.Struct, frozen=True):

@@ -152,9 +152,9 @@ def _why(folder: str, name: str) -> str:
     if (name == ".gitignore" and places.read_small(path) == IGNORE) or atomic.is_draft(name):
         return ""
     if not checkpoint_file.id_of(name):
-        return f"{name} is not ours"
+        return f"{name} is not a file of Holdfast"
     report = verify(path)
     if not report.ok or report.entry is None:
-        return f"{name} is CHANGED: not what was saved"
+        return f"{name} was changed after it was saved"
     why = index.why_not_own(report.entry)
     return f"{name}: {why}" if why else ""

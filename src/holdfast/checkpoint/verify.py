@@ -44,7 +44,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
     if entries is not None:
         row = next((entry for entry in entries if entry.path == path), None)
         if row is not None and row.content_hash != file.content_hash:
-            words = "the entry has another hash: the file was replaced"
+            words = "it has another hash for this file, so the file was replaced"
             findings.append(CheckpointFinding("index", words))
         missing = "" if row is not None else index.why_missing()
         notes = tuple(filter(None, (missing, index.why_not_own(entry))))

@@ -20,6 +20,7 @@ from holdfast.hub.team.connection import server
 from holdfast.hub.tree import projects
 from holdfast.redact.find import redact
 from holdfast.text.fence import agent_name, shown
+from holdfast.text.numbers import counted
 
 MOST_SHOWN_CHARS = 300
 WORDS = {"said": "delivered"}  # for people; in JSON the state keeps its name
@@ -64,7 +65,7 @@ def list_(everywhere: bool, as_json: bool) -> None:
         say(f"{_line(row)} ({WORDS.get(state, state)}){shown(read)}")
     if page.total:
         counts = ", ".join(f"{count} {WORDS.get(state, state)}" for state, count in states.items())
-        say(f"{len(page.rows)} of {page.total} messages: {counts}", err=True)
+        say(f"{len(page.rows)} of {counted(page.total, 'message')}: {counts}", err=True)
     else:
         say("No message yet. Send one: holdfast board post TOPIC 'WORDS'", err=True)
     if total > page.total:
@@ -108,7 +109,7 @@ def post(topic: str, words: str, from_agent: str, to_agent: str | None, **how: b
     if how["as_json"]:
         return print_json(_plain(row) | {"heard": delivery})
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
-    say(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}\n  {delivery}")
+    say(f"posted to {shown(name)}; expires at {_at(row['expires_ms'])}\n  {delivery}")
 
 
 @board.command()

@@ -36,8 +36,8 @@ PASSAGE_CHARS = 240
 
 @click.command()
 @of_session
-@click.option("--max-tokens", type=click.IntRange(1), help="Size (default: as after a compaction).")
-@click.option("--role", type=click.Choice(ROLES), help="For this role (default: the agent's own).")
+@click.option("--max-tokens", type=click.IntRange(1), help="Longest size, in tokens.")
+@click.option("--role", type=click.Choice(ROLES), help="As an agent of this role gets it.")
 @flag("--explain", help="Show why each line is there, and its source.")
 @AS_JSON
 def brief(
@@ -45,8 +45,8 @@ def brief(
 ) -> None:
     """Show what would be restored if Claude Code compacted now.
 
-    `holdfast budget` shows how the room of the brief is divided, and changes that. `holdfast lost`
-    shows what was not found in the last summary.
+    `holdfast budget` shows how its tokens are divided. `holdfast lost` shows what the last
+    compaction's summary left out.
 
     \b
     Examples:
@@ -101,20 +101,19 @@ def _explain_lines(composed: Brief) -> str:
 
 @click.command()
 @of_session
-@flag("--all", "show_all", help="Show what was found, too.")
-@flag("--history", help="Show the last compactions of all sessions instead.")
+@flag("--all", "show_all", help="Also show what was found.")
+@flag("--history", help="Show the last compactions of all sessions.")
 @AS_JSON
 def lost(session: str, show_all: bool, history: bool, as_json: bool) -> None:
-    """Show how much the last compaction's summary holds.
+    """Show what was not found in the last compaction's summary.
 
-    Your messages and answers, failing commands, tasks and the plan: least found first, each beside
-    the nearest passage. This looks back: it compares Claude Code's summary with the session.
-    `holdfast brief` looks ahead: it shows what would be restored if Claude Code compacted now.
+    It compares your messages and answers, failing commands, open tasks and the plan with the
+    summary that Claude Code wrote. The percentage says how much of an item is in it. `holdfast
+    brief` shows what would be restored if Claude Code compacted now.
 
     \b
     Examples:
-      holdfast lost            what was not found, least found first
-      holdfast lost --all      every item
+      holdfast lost            the last compaction of this folder's session
       holdfast lost --history  the last compactions of all sessions
     """
     if history:
@@ -157,7 +156,7 @@ def _show_history(as_json: bool) -> None:
         items = f"{counts.not_found} of {counts.items}"
         day, number = counts.at[:10], str(counts.number)
         rows.append((session.session_id[:8], day, number, messages, items, session.title))
-    names = ("session", "day", "no", "messages not in it", "items not in it", "asked first")
+    names = ("session", "day", "nr", "messages not in it", "items not in it", "asked first")
     draw_table(names, rows)
     say("what one of them left out: holdfast lost ID", err=True)
 

@@ -34,15 +34,10 @@ PART = click.Choice(NAMES)
 @AS_JSON
 @click.pass_context
 def budget(context: click.Context, everything: bool, session: str, as_json: bool) -> None:
-    """Show what fills the brief; evict items, set shares.
+    """Show what fills the brief; leave items out, set shares.
 
-    The brief has five compartments, each with a share of its tokens. `holdfast brief` shows the
-    text itself, `holdfast lost` what was not found in the last summary, and `holdfast pin` adds a
-    rule.
-
-    \b
-    Example:
-      holdfast budget   the compartments and their items
+    The brief has five compartments, each with a share of its tokens. `holdfast brief` shows its
+    text, and `holdfast pin` adds a rule.
     """
     if context.invoked_subcommand is not None:
         return
@@ -56,7 +51,7 @@ def budget(context: click.Context, everything: bool, session: str, as_json: bool
 
 @budget.command()
 @click.argument("item_id", metavar="ID")
-@flag("--undo", help="Take it into the brief again.")
+@flag("--undo", help="Put it back.")
 def evict(item_id: str, undo: bool) -> None:
     """Leave an item out of this session's briefs. An item that changes comes back."""
     chosen = choose()
@@ -123,12 +118,12 @@ IN_CLAUDE_CODE = "CLAUDECODE"  # set in its shells, where the model types as wel
 @click.option(
     "--compartment", type=PART, metavar="NAME", default=PREFERENCES, help="Its part of the brief."
 )
-@click.option("--remove", "pin_id", default="", metavar="ID", help="Take a pin back.")
+@click.option("--remove", "pin_id", default="", metavar="ID", help="Remove a pin.")
 @AS_JSON
 def pin(
     rule: str | None, is_user: bool, session: str, compartment: str, pin_id: str, as_json: bool
 ) -> None:
-    """Pin a rule: it stands in every brief.
+    """Pin a rule, so that it is in every brief.
 
     Without RULE it lists what is pinned.
 
@@ -190,8 +185,8 @@ def _session(session_id: str) -> str:
 def _show(status: BudgetStatus, most: int) -> None:
     spent = f"{status.spent_tokens:,} of {status.max_tokens:,} tokens"
     if status.model_tokens:
-        spent += f", about {status.model_tokens:,} as the model counts"
-    say(f"{paint('brief', 'bold')}   {spent} (role: {status.role})", hang=8)
+        spent += f" (the model counts about {status.model_tokens:,})"
+    say(f"{paint('brief', 'bold')}   {spent}; role: {status.role}", hang=8)
     left = in_words(status.ops_left) or status.forecast_basis
     used = f"{estimate_mark(status.estimated)}{status.used_ratio:.1%} of the compaction limit used"
     say(f"{paint('window', 'bold')}  {used}; left: {shown(left)}", hang=8)

@@ -1,6 +1,5 @@
 """`holdfast checkpoint` saves what a session knows and reads it back; `verify` checks saved
-checkpoints; `diff` compares two of them.
-"""
+checkpoints; `diff` compares two of them."""
 
 import os
 import time
@@ -27,21 +26,21 @@ from holdfast.wire.errors import HoldfastError
 
 @click.command()
 @of_session
-@in_project(type=FOLDER, help="Save it in this folder's project.")
-@click.option("--what", multiple=True, help="Add a line of the model: what was done.")
-@click.option("--why", multiple=True, help="Add why.")
-@click.option("--decided", multiple=True, help="Add what was decided.")
-@click.option("--next", multiple=True, help="Add what is next.")
+@in_project(type=FOLDER, help="Save it in this project's folder.")
+@click.option("--what", multiple=True, help="Add a line: what was done.")
+@click.option("--why", multiple=True, help="Add a line: why.")
+@click.option("--decided", multiple=True, help="Add a line: what was decided.")
+@click.option("--next", multiple=True, help="Add a line: what is next.")
 @AS_JSON
 def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple[str, ...]) -> None:
     """Save a session now.
 
-    A checkpoint is a Markdown file in the project, and it is read back before it is reported.
-    Holdfast also saves by itself, before every compaction and near the limit.
+    A checkpoint is a Markdown file in the project, read back before it is reported. Holdfast also
+    saves by itself: before every compaction, and near the limit.
 
     \b
     Examples:
-      holdfast checkpoint            this project's session
+      holdfast checkpoint            this folder's session
       holdfast checkpoint 752b636e   another one, by the start of its id
     """
     chosen = sessions.choose(session, only_here=project is None)
@@ -91,8 +90,8 @@ class NoSuchFile(HoldfastError):
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     """Check that checkpoints are exactly what was saved.
 
-    FILE may also be the id of one. Without FILE, all known checkpoints are checked. Ends with 1 if
-    one was changed.
+    FILE is a checkpoint's file or its id. Without FILE, all known checkpoints are checked. The exit
+    code is 1 if one was changed.
     """
     here = [str(Path.cwd())]
     reports = [_verify_named(file)] if file else checks.verify_projects(here)
@@ -138,7 +137,10 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
     if not reports:
         say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
     elif len(reports) != 1:
-        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} not verified", err=True)
+        say(
+            f"{counted(len(reports), 'checkpoint')}, {f'{bad} NOT' if bad else 'all'} verified",
+            err=True,
+        )
 
 
 @click.command()

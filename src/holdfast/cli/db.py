@@ -1,6 +1,5 @@
 """`holdfast db`: upgrade the database, check it, back it up, restore it, send to a server.
-`holdfast rebuild`: make everything again that can be made from the files.
-"""
+`holdfast rebuild`: make everything again that can be made from the files."""
 
 import time
 from collections.abc import Iterator
@@ -30,14 +29,9 @@ from holdfast.wire import places
 
 @click.group()
 def db() -> None:
-    """Check, back up, restore and forward the database.
+    """Check, back up and restore the database; send it to a team server.
 
     The database is made and updated by itself. It holds the tree of work, messages and claims.
-
-    \b
-    Examples:
-      holdfast db check         ends with 1 if something is wrong
-      holdfast db backup FILE   everything in one file
     """
 
 
@@ -55,7 +49,7 @@ def migrate(database: str) -> None:
 @db.command()
 @DATABASE
 def check(database: str) -> None:
-    """Check the database. Ends with 1 if something is wrong."""
+    """Check the database. The exit code is 1 if something is wrong."""
     with working("checking"):
         findings = schema.check_at(database)
     say(hide_password(database))
@@ -97,7 +91,7 @@ def restore(file: Path, database: str, yes: bool) -> None:
 
 @db.command()
 def forward() -> None:
-    """Send everything that is waiting to the team server. Ends with 1 if not all arrived."""
+    """Send everything that is waiting to the team server. The exit code is 1 if not all arrived."""
     server = connection.server()
     done = forwarding.forward(server, LocalSource())
     words = f"{server.url}: {counted(done.batches, 'batch')} sent"

@@ -9,6 +9,7 @@ from holdfast.cli.options import AS_JSON
 from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor import examine
+from holdfast.setup.wiring import prints_second_half
 from holdfast.text.numbers import short
 
 SHOWN_CHARS = 90
@@ -21,8 +22,8 @@ TEXT_COLUMN = 37  # right of mark, name and time
 def doctor(context: click.Context, as_json: bool) -> None:
     """Run every installed hook once and report what works.
 
-    It plays a compaction through the hooks and starts the MCP server, as Claude Code would. Ends
-    with 1 if something is wrong, and says how to fix it.
+    It plays a compaction through the hooks and starts the MCP server, as Claude Code would. If
+    something is wrong, it says how to fix it, and the exit code is 1.
     """
     with working("running each hook"):
         report = examine(Path.cwd())
@@ -38,13 +39,14 @@ def _show(report: dict[str, Any]) -> None:
         say("Each hook runs once, in a made-up session whose window is 99% full:")
     line = [report["status_line"]] if report["status_line"] else []
     for hook in [*report["hooks"], *line]:
-        _say_row(hook["ok"], hook["event"], hook["milliseconds"], _reached(hook))
+        name = f"{hook['event']}, 2nd" if prints_second_half(hook["command"]) else hook["event"]
+        _say_row(hook["ok"], name, hook["milliseconds"], _reached(hook))
     if report["compaction"]:
         say("Then a made-up session is compacted:")
     for step in report["compaction"]:
         _say_row(step["ok"], step["name"], step["milliseconds"], step["words"])
     for server in report["servers"]:
-        outcome = f"tools: {', '.join(server['tools'])}; ended" if server["ok"] else "see below"
+        outcome = f"tools: {', '.join(server['tools'])}" if server["ok"] else "see below"
         _say_row(server["ok"], "MCP server", server["milliseconds"], outcome)
     for limit in report["limits"]:
         say(f"  {_limit(limit)}")

@@ -45,7 +45,7 @@ LONGEST_LINE = 400  # a longer line was written for a machine; it is shown inden
 A_SCOPE = click.Choice(SCOPES)
 AN_AGENT = click.Choice([known.name for known in agents.AGENTS if known.can_install])
 OPTIONS = (
-    click.option("--scope", type=A_SCOPE, default="user", help="Whose settings (default: yours)."),
+    click.option("--scope", type=A_SCOPE, default="user", help="Whose settings (default: user)."),
     PROJECT,
     click.option("--agent", type=AN_AGENT, default=agents.AGENTS[0].name, help="For which agent."),
     flag("--yes", help="Do not ask."),
@@ -76,8 +76,9 @@ def install(
 ) -> None:
     """Connect Holdfast to Claude Code.
 
-    Adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's settings.
-    It shows what it will change and asks first.
+    It adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's
+    settings. It shows what it will change and asks first. `--scope project` installs it for
+    everyone in one project, `--scope local` for you in one project.
 
     \b
     Examples:
@@ -85,8 +86,7 @@ def install(
       holdfast install --dry-run   only show them
     """
     home, ours = Path(places.user_home()), _ours()
-    place = scope, home, project.resolve(), our_packages(ours)
-    target = _target(place, agent, **wanted)
+    target = _target(scope, home, project.resolve(), ours, agent, **wanted)
 
     def look() -> InstallPlan:
         return installing.plan_install(
@@ -123,8 +123,7 @@ def uninstall(
     if checkpoints:
         return _leave_checkpoints(go=yes and not dry_run)
     home, ours = Path(places.user_home()), _ours()
-    place = scope, home, project.resolve(), our_packages(ours)
-    target = _target(place, agent)
+    target = _target(scope, home, project.resolve(), ours, agent)
 
     def look() -> InstallPlan:
         return installing.plan_uninstall(target, home, ours)
@@ -133,10 +132,11 @@ def uninstall(
     notes = plan.notes if plan.is_nothing or dry_run else ()
     if plan.is_nothing and not plan.left:
         say(f"Not installed in {target.anchor}; nothing to change.")
-        notes += tuple(other_places(target, *place[1:]))
+        notes += tuple(other_places(target, home, project.resolve()))
     elif not (plan.is_nothing or dry_run):
-        done = "Uninstalled, but for what is named below." if plan.left else "Uninstalled."
-        say(f"{done} Undo: {typed_command()} install{target.words}")
+        done = "Uninstalled, except for what is named below." if plan.left else "Uninstalled."
+        line = "" if _hook_events(plan.shown, target) else " --status-line"
+        say(f"{done} Undo: {typed_command()} install{target.words}{line}")
     _say_notes(notes + (plan.left if dry_run else ()))
     _say_what_stays()
     if plan.left and not dry_run:
@@ -146,12 +146,14 @@ def uninstall(
         )
 
 
-def _target(place: tuple[str, Path, Path, frozenset[str]], agent: str, **options: Any) -> Target:
+def _target(
+    scope: str, home: Path, project: Path, ours: Path, agent: str, **options: Any
+) -> Target:
     if agents.named(agent).hooks_name:
-        if place[0] != "user":
+        if scope != "user":
             raise click.UsageError(f"hooks of {agent} are for all projects; leave --scope out")
-        return hooks_target(agents.named(agent), place[-1])
-    return settings_target(*place, **options)
+        return hooks_target(agents.named(agent), our_packages(ours))
+    return settings_target(scope, home, project, our_packages(ours), **options)
 
 
 def _ours() -> Path:
@@ -200,16 +202,20 @@ def _plan(
 
 def _show_counted(shown: Sequence[InstallChange], target: Target) -> None:
     """Show the size of the change in each file: the full text would scroll away."""
-    settings = [change for change in shown if change.path == target.anchor]
-    texts = [data.decode() for change in settings for data in (change.before, change.after) if data]
-    ours = [commands(check(or_empty(text)), target.packages) for text in texts]
-    if events := dict.fromkeys(event for lines in ours for event, _ in lines):
+    if events := _hook_events(shown, target):
         say(f"hooks at {', '.join(events)}")
     for change in shown:
         lines = _diff(change)[2:]
         more, less = (sum(line[:1] == sign for line in lines) for sign in "+-")
         size = f"{paint(f'+{more:,}', 'green')} {paint(f'-{less:,}', 'red')}"
         say(f"  {change.path}: {size} lines")
+
+
+def _hook_events(shown: Sequence[InstallChange], target: Target) -> list[str]:
+    settings = [change for change in shown if change.path == target.anchor]
+    texts = [data.decode() for change in settings for data in (change.before, change.after) if data]
+    ours = [commands(check(or_empty(text)), target.packages) for text in texts]
+    return list(dict.fromkeys(event for lines in ours for event, _ in lines))
 
 
 def _diff(change: InstallChange) -> list[str]:

@@ -1,6 +1,5 @@
 """`holdfast log`: what the guard did, every alert as an audit event, and decisions made in a nearly
-full window.
-"""
+full window."""
 
 import json
 import time
@@ -23,7 +22,7 @@ EMPTY = "Nothing is logged yet. Hooks write here while Claude Code runs, after `
 
 
 @click.command()
-@flag("--follow", "-f", help="Wait for more.")
+@flag("--follow", "-f", help="Go on with new lines as they come.")
 @click.option("--lines", "-n", default=40, type=click.IntRange(0), help="How many (default: 40).")
 @click.option("--level", type=click.Choice(guard_log.LEVELS), help="This level and above.")
 @flag("--audit", "as_audit", help="Show every alert and compaction as a JSON line.")
@@ -32,14 +31,9 @@ EMPTY = "Nothing is logged yet. Hooks write here while Claude Code runs, after `
 def log(
     follow: bool, lines: int, level: str | None, as_audit: bool, decisions: bool, as_json: bool
 ) -> None:
-    """Show what Holdfast did, line by line.
+    """Show what Holdfast did.
 
     Errors of hooks are only here: a hook that fails never stops Claude Code.
-
-    \b
-    Examples:
-      holdfast log --follow       wait for more
-      holdfast log --level WARN   warnings and worse
     """
     if decisions:
         return _show_decisions(lines, as_json)

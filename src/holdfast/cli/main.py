@@ -38,14 +38,14 @@ GROUPS = {
     "context": ("compress", "segments", "memory", "budget", "transcripts"),
     "planning": ("plan", "run"),
     "team": ("board", "serve", "db", "rebuild"),
-    "setup": ("settings", "mcp", "statusline"),
+    "setup": ("settings", "mcp"),
 }
 ABOUT_GROUPS = {
     "sessions": "every session live, the log, checkpoints compared and verified",
     "context": "older topics, Claude Code's memory, shares of a brief, old transcripts",
     "planning": "tasks in batches that fit the window, run with headless Claude",
     "team": "messages between agents, the server, the database",
-    "setup": "settings, and what Claude Code starts by itself",
+    "setup": "settings, and the tools for the model",
 }
 OTHERS = ("help", "statusline", "expand", "roll")  # work, and are not listed
 MODULES = {  # of the commands that have no module of their own
@@ -117,7 +117,7 @@ def name_nearest(word: str, names: Any) -> str:
 @click.version_option(holdfast.__version__, prog_name="holdfast")
 def holdfast_command() -> None:
     """Holdfast keeps your rules and your open work when Claude Code compacts. It saves them before
-    a compaction, restores them after it, and shows what the summary lost."""
+    a compaction, restores them after it, and shows what the summary left out."""
 
 
 @click.command()
@@ -293,5 +293,5 @@ def _of_the_system(error: OSError) -> tuple[str, str]:
     except OSError:
         return "the current folder is gone", "cd somewhere that is there"
     place = f"{inert(str(error.filename), 300)}: " if error.filename else ""
-    hint = getattr(error, "hint", "free some room, or make it writable")
+    hint = getattr(error, "hint", "free some space, or make it writable")
     return f"{place}{error.strerror or error}", hint

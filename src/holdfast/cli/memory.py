@@ -65,8 +65,8 @@ def list_(as_json: bool) -> None:
 def add(
     name: str, description: str, kind: str | None, body: str | None, source: Path | None
 ) -> None:
-    """Add a topic and its line in MEMORY.md, or change one that Holdfast added. Options that
-    you leave out change nothing."""
+    """Add a topic, or change one of Holdfast's. Its line in MEMORY.md is kept up to date. Options
+    that you leave out change nothing."""
     old = _find_ours(name)
     given = _read_topic(source) if source else old or MemoryTopic("", "", "", "", "")
     text = sys.stdin.read() if body == "-" else given.body if body is None else body
@@ -107,14 +107,14 @@ def _read_topic(source: Path) -> MemoryTopic:
 
 
 def _say(done: TopicChange, undo: str) -> None:
-    did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
+    did = "unchanged: it says that already" if done.did == "nothing" else done.did
     say(f"{did}: {shown(done.path)}")
     if done.did != "nothing":
         say(f"  undo: {undo}")
 
 
 def _row(topic: MemoryTopic) -> str:
-    whose = "ours" if topic.is_ours else "yours"
+    whose = "Holdfast's" if topic.is_ours else "yours"
     odd = f" ({topic.note})" if topic.note else ""
     listed = "" if topic.in_index else ", not in MEMORY.md"
     kind = f"[{topic.type or '?'}, {whose}{listed}]"

@@ -41,7 +41,7 @@ def of_session(command: Function) -> Function:
         "word", default="", metavar="[SESSION]", type=click.Path(), shell_complete=_session_ids
     )
     @click.option("--transcript", type=click.Path(), hidden=True)  # an older form of SESSION
-    @click.option("--demo", is_flag=True, help="Take the recorded session of Holdfast.")
+    @click.option("--demo", is_flag=True, help="Use the recorded example session.")
     @wraps(command)
     def with_session(word: str, transcript: str | None, demo: bool, **given: Any) -> object:
         named = [name for name in (word, transcript, demo and demo_session()) if name]

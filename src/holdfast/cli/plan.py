@@ -68,10 +68,6 @@ def plan(file: Path, as_json: bool, room_tokens: int | None, project: Path) -> N
 
     FILE is a list in Markdown, JSON or YAML; `-` reads it from stdin. Nothing is started;
     `holdfast run` does that.
-
-    \b
-    Example:
-      holdfast plan plan.md   batches, with estimates
     """
     root = project.resolve()
     if stdin := str(file) == "-":

@@ -35,13 +35,8 @@ TEXT_COLUMN = 16  # right of step and fill
 def replay(session: str, as_json: bool) -> None:
     """Show what Holdfast would have done in a past session.
 
-    SESSION is an id, its first characters, or a transcript file; without it, the session of this
-    folder, else the newest of all. It needs no installation into Claude Code, and changes nothing.
-
-    \b
-    Examples:
-      holdfast replay         the session of this folder
-      holdfast replay --demo  a recorded session
+    SESSION is an id, its first characters, or a transcript file; without it, the newest session of
+    this folder is replayed, else the newest of all. Works without `holdfast install`.
     """
     path = Path(sessions.choose(session, quiet=True).state.transcript)
     replayed, counts = play(path)
@@ -231,7 +226,8 @@ def _measured(report: SummaryReport) -> Iterator[str]:
 def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
     """`5 of your 12 messages, 2 open tasks`."""
     counts = Counter(item.kind for item in items)
-    words = [f"{counts[REQUEST]:,} of your {counted(messages, 'message')}"] * bool(counts[REQUEST])
+    of_yours = f"{counts[REQUEST]:,} of your {messages:,} messages"
+    words = [of_yours if messages > 1 else "your only message"] * bool(counts[REQUEST])
     others = (kind for kind in KINDS if kind != REQUEST and counts[kind])
     return ", ".join([*words, *(counted(counts[kind], KINDS[kind]) for kind in others)])
 

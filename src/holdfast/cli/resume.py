@@ -30,8 +30,8 @@ from holdfast.wire.errors import HoldfastError
 
 @click.command()
 @click.argument("which", type=click.Path(), required=False)
-@flag("--load", "as_text", help="Print only what the model needs; what you said in it holds.")
-@flag("--anyway", help="Load it although it is NOT VERIFIED.")
+@flag("--load", "as_text", help="Print it for the model, to start a new session with.")
+@flag("--anyway", help="With --load: even if it is NOT VERIFIED.")
 @flag("--all", "everywhere", help="List the checkpoints of every project.")
 @AS_JSON
 def resume(which: str | None, as_text: bool, anyway: bool, everywhere: bool, as_json: bool) -> None:

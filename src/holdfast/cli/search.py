@@ -39,7 +39,7 @@ LIMIT = click.IntRange(1, 200)
 )
 @click.option("--kind", "kinds", multiple=True, type=KIND, help="Only this kind; can be repeated.")
 @flag("--cold", help="Also search archived topics.")
-@click.option("--expand", "item_id", default="", metavar="ID", help="Print all behind this id.")
+@click.option("--expand", "item_id", default="", metavar="ID", help="Print a result's full text.")
 @OFFSET
 @FIND
 @AS_JSON
@@ -48,8 +48,8 @@ def search(
 ) -> None:
     """Find what was said, decided or saved in earlier sessions.
 
-    Each result begins with its id. `--expand ID` prints all that is behind one: the original turns,
-    an archived tool output, a tool result that Claude Code cleared (toolu_…).
+    Each result begins with its id. `--expand ID` prints its full text: the original turns, an
+    archived tool output, or a tool result that Claude Code cleared (toolu_…).
 
     \b
     Examples:
@@ -65,7 +65,7 @@ def search(
     from holdfast.memory.words import parse_query
 
     if not parse_query(query).terms:
-        raise click.UsageError("say what to search for: a word or a number")
+        raise click.UsageError("give a word or a number to search for")
     is_shown = sys.stderr.isatty()
     with working("preparing the search") as tell:
         answer = recall(

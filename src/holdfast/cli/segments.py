@@ -1,6 +1,5 @@
 """`holdfast segments` lists, shows, rewrites and clears compressed topics; `holdfast compress`
-looks for older topics and compresses them.
-"""
+looks for older topics and compresses them."""
 
 import sys
 import time
@@ -30,7 +29,7 @@ TIERS = {"warm": "saved", "cold": "archived"}  # for people; in JSON the tiers k
 
 
 @click.group(invoke_without_command=True)
-@flag("--here", help="List those of this session, else of this folder's.")
+@flag("--here", help="List those of this folder's session.")
 @EVERYWHERE
 @flag("--cold", "with_cold", help="Also list archived topics.")
 @AS_JSON
@@ -166,12 +165,8 @@ def _named(segment_id: str) -> Compressed:
 def compress(session: str, now: bool) -> None:
     """Compress the older topics of a session.
 
-    A hook does this by itself when the window is more than 60 % full. Below that, this command
+    A hook does this by itself when the window is more than 60% full. Below that, this command
     compresses nothing unless you add --now. The transcript is not changed.
-
-    \b
-    Example:
-      holdfast compress --now   however full the window is
     """
     chosen = choose(session)
     state, now_ms = chosen.state, int(time.time() * 1000)

@@ -1,6 +1,5 @@
 """`holdfast serve`: the HTTP interface, until a signal ends it; `holdfast ui`: the dashboard in a
-browser; `holdfast mcp` and `holdfast statusline`: what Claude Code starts by itself.
-"""
+browser; `holdfast mcp` and `holdfast statusline`: what Claude Code starts by itself."""
 
 import gc
 import os
@@ -27,7 +26,7 @@ def _with_extra(what: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         from holdfast.files.executable import install_command_for
 
-        words = f"{what} needs {error.name}, which is not installed"
+        words = f"{what} needs the extra `serve` ({error.name} is not installed)"
         raise HoldfastError(words, install_command_for("serve"), 5) from error
 
 
@@ -39,7 +38,7 @@ def _with_extra(what: str) -> Iterator[None]:
 @click.option("--tls-key", type=FILE, help="Key of the certificate (PEM).")
 @flag("--behind-proxy", help="A proxy in front does the encryption.")
 @click.option(
-    "--allow-host", "allowed", multiple=True, metavar="NAME", help="Host name requests may use."
+    "--allow-host", "allowed", multiple=True, metavar="NAME", help="Another host name to accept."
 )
 @flag("--watch-only", help="Only watch and save sessions, without the server.")
 def serve(database: str, watch_only: bool, **address: Any) -> None:
@@ -47,11 +46,6 @@ def serve(database: str, watch_only: bool, **address: Any) -> None:
 
     It also watches every live session and saves it in time. It listens on this machine only, unless
     you give it an address, a certificate and a token. `holdfast ui --no-open` prints a login link.
-
-    \b
-    Examples:
-      holdfast serve                on 127.0.0.1:3847
-      holdfast serve --watch-only   watch and save, without the server
     """
     if watch_only:
         return _watch(database)
@@ -106,18 +100,13 @@ def statusline() -> None:
 
 
 @click.command()
-@click.option("--port", type=A_PORT, help="Its port (default: the running server's, else 3847).")
+@click.option("--port", type=A_PORT, help="Port (default: the running server's, else 3847).")
 @flag("--no-open", help="Print the link and do not open a browser.")
 def ui(port: int | None, no_open: bool) -> None:
-    """Open the dashboard: every session, and what each compaction cost.
+    """Open the dashboard: every session, and what compactions left out.
 
-    It opens a link that logs one browser in, once, within five minutes. If no server of yours runs
-    on this machine, on any port, it starts one, which ends with Ctrl-C.
-
-    \b
-    Examples:
-      holdfast ui             in your browser
-      holdfast ui --no-open   print the link, open nothing
+    The link logs one browser in, once, within five minutes. If no server of yours runs on this
+    machine, it starts one, which ends with Ctrl-C.
     """
     with _with_extra("the dashboard"):
         from holdfast.api import login, server

@@ -44,10 +44,7 @@ class NoSuchTranscript(HoldfastError):
 
 
 class NoSession(HoldfastError):
-    hint = (
-        "start Claude Code once; `holdfast doctor` checks its hooks; or name a .jsonl file; "
-        "`holdfast replay --demo` shows a recorded session"
-    )
+    hint = "start Claude Code in a project, or look at the recorded example: holdfast replay --demo"
 
 
 class NoSuchSession(NoSession):

@@ -15,7 +15,11 @@ from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
 
 
 def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[str]:
-    return [word for word in ("set", "unset", *BY_NAME) if word.startswith(start)]
+    verb, *names = ctx.params["words"] or [""]
+    known = ["set", "unset"] if not verb else []
+    known += BY_NAME if verb in ("", "set", "unset") and not names else []
+    known += next((row.choices for row in TABLE if verb == "set" and names == [row.name]), ())
+    return [word for word in known if word.startswith(start)]
 
 
 @click.command()
@@ -25,8 +29,7 @@ def _complete(ctx: click.Context, param: click.Parameter, start: str) -> list[st
 def settings(words: tuple[str, ...], project: Path | None, as_json: bool) -> None:
     """Show and change settings.
 
-    Without words it shows the value of every setting and the file it came from. An invalid value
-    is refused.
+    Without arguments it shows the value of every setting and where it came from.
 
     \b
     Examples:
@@ -47,7 +50,7 @@ def settings(words: tuple[str, ...], project: Path | None, as_json: bool) -> Non
         case (name,) if name in BY_NAME:
             _show((BY_NAME[name],), project, as_json)
         case _:
-            raise click.UsageError("say NAME, `set NAME VALUE` or `unset NAME`")
+            raise click.UsageError("give NAME, `set NAME VALUE` or `unset NAME`")
 
 
 def _set(name: str, value: str, project: Path | None) -> None:
@@ -100,5 +103,5 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
         say(f"    {row.meaning}{choices}; set by {who}")
     for error in errors:
         say(f"not used: {error}", err=True)
-    how = "holdfast settings set NAME VALUE, or the variable $HOLDFAST_NAME"
-    say(f"change: {how}; yours are in {settings_load.user_file()}", err=True)
+    how = "holdfast settings set NAME VALUE, or set the variable HOLDFAST_NAME"
+    say(f"To change one: {how}. Your file: {settings_load.user_file()}", err=True)

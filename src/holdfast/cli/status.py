@@ -55,22 +55,22 @@ HOW_KNOWN = {
 
 @click.command()
 @of_session
-@flag("--all", "everything", help="Show every running session, and list the newest past ones.")
+@flag("--all", "everything", help="Show every running session, and list the newest others.")
 @AS_JSON
 @flag("--forget-limits", help="Forget the compaction limits learned on this machine.")
 def status(session: str, everything: bool, as_json: bool, forget_limits: bool) -> None:
     """Show how full the window is and how many steps are left.
 
-    Without SESSION it shows the session of this folder's project, else the newest one. SESSION is
-    an id, its first characters, or a transcript file. Percentages are shares of the compaction
-    limit, the token count at which Claude Code compacts. The zone says how much is used: green,
-    yellow from 50 %, orange from 75 %, red from 90 %. The alert says how little is left: warning at
-    30 %, advisory at 15 %, urgent at 7 %, critical at 3 %, and one level earlier if the window
-    fills fast. `holdfast watch` shows every session, live.
+    SESSION is an id, its first characters, or a transcript file; without it, the newest session of
+    this folder is shown, else the newest of all. Percentages are shares of the compaction limit,
+    the token count at which Claude Code compacts. The zone says how much is used: green,
+    yellow from 50%, orange from 75%, red from 90%. The alert says how little is left: warning at
+    30%, advisory at 15%, urgent at 7%, critical at 3%, and one level earlier if the window fills
+    fast. `holdfast watch` shows every session, live.
 
     \b
     Examples:
-      holdfast status            this project's session
+      holdfast status            this folder's session
       holdfast status --all      every session, and the ids of past ones
       holdfast status 752b636e   a session by the start of its id
     """
@@ -181,7 +181,7 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     saved = f"{Path(path).stem}, " if path else ""  # its id, as `resume` takes it
     if report["checkpoint_trigger"]:
         saved += f"{_ago(report['checkpoint_ms'])} ({report['checkpoint_trigger']})"
-    heard = "none has run in this session; read from its transcript"
+    heard = "none in this session; these figures are from its transcript"
     heard = _ago(report["heard_ms"]) if report["heard_ms"] else heard
     heard = f"the session ended {_ago(report['ended_ms'])}" if report["ended_ms"] else heard
     since = " since the last checkpoint" if report["checkpoint_ms"] else ": no checkpoint yet"
@@ -191,7 +191,7 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("used", f"{used} ({HOW_KNOWN[report['basis']]})"),
         *_cleared(report),
-        ("limit", f"{edge}: {report['edge_source']}"),
+        ("limit", f"{edge}; source: {report['edge_source']}"),
         ("left", _describe_remaining(report)),
         ("forecast", report["forecast_basis"]),
         ("session", f"{report['session_id']}{agent} in {report['cwd'] or 'an unknown folder'}"),
@@ -214,9 +214,10 @@ def _describe_remaining(report: dict[str, Any]) -> str:
     may be resumed."""
     if report["running"]:
         return in_words(report["ops_left"], report["pace_ms"]) or "unknown"
-    steps = in_words(report["ops_left"])
-    state = "unknown whether it runs" if report["running"] is None else "not running"
-    return f"{state}; {steps} if it is resumed" if steps else state
+    steps = in_words(report["ops_left"]) or "unknown"
+    if report["running"] is None:
+        return f"{steps}; it is not known whether the session runs"
+    return f"{steps} if the session is resumed; it is not running"
 
 
 def _cleared(report: dict[str, Any]) -> list[tuple[str, str]]:
@@ -283,7 +284,7 @@ def watch() -> None:
     if not sys.stdout.isatty():
         terminal.draw(_live_table())
         return
-    say(f"every {WATCH_SECONDS:g} s; Ctrl-C stops it", err=True)
+    say(f"Refreshed every {WATCH_SECONDS:g} seconds; Ctrl-C ends it.", err=True)
     # a signal in the middle of a frame would show its head twice
     with (
         until_signalled(signal.SIGINT) as ended,
@@ -325,7 +326,7 @@ def _live_table() -> RenderableType:
     from rich.text import Text
 
     rows = _live_windows()
-    table = Table(box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False, expand=True)  # else rich cuts the narrow columns too
     for heading in ("session", "context", "", "left", "alert", "folder", "asked first"):
         ratio = {"folder": 1, "asked first": 2}.get(heading)
         table.add_column(heading, no_wrap=True, ratio=ratio)
@@ -335,7 +336,7 @@ def _live_table() -> RenderableType:
             inert("" if row["agent_id"] else row["session_id"][:8]),
             Text.from_ansi(terminal.bar(row["used_ratio"], row["zone"], BAR)),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
-            in_words(row["ops_left"]) or "?",
+            in_words(row["ops_left"]) or "unknown",
             row["alert"] or "",
             Text(inert(Path(row["cwd"] or "").name, MOST_PATH)),
             Text(inert(row["title"], TITLE_CHARS)),

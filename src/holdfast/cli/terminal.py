@@ -7,6 +7,7 @@ themselves remove such characters, whichever command prints. Colours (`ESC [ …
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 REPLACEMENT = "?"
+# What stands for our own signs in a terminal that lacks them
+SIGNS = "▁▂▃▄▅▆▇█▓░─▲△└·←→↳⏎“”‘’–"  # noqa: RUF001
+IN_ASCII = {**dict(zip(SIGNS, "_.:-=+*##.-^^`-<>>|\"\"''-", strict=True)), "…": "..."}
 _RANGES = (
     (0x00, 0x08),  # C0 without tab and line end; escape is handled below
     (0x0B, 0x1A),
@@ -162,6 +166,17 @@ def safe(text: str) -> str:
     return _NO_COLOUR.sub(REPLACEMENT, text.translate(ACTING))
 
 
+def _to_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Write what a terminal lacks in ASCII: a sign of ours as a similar one, the rest as "?"."""
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    return "".join(IN_ASCII.get(sign, REPLACEMENT) for sign in lacking), error.end
+
+
+TO_ASCII = "holdfast-ascii"
+codecs.register_error(TO_ASCII, _to_ascii)
+
+
 class SafeStream(io.TextIOWrapper):
     """Standard output or error, filtered by `safe`; `raw_stream` is the unfiltered one."""
 
@@ -199,7 +214,7 @@ def _guard(stream: TextIO) -> TextIO:
     safe_stream = SafeStream(
         stream.buffer,
         encoding=stream.encoding,
-        errors="replace",  # a terminal that lacks a character shows "?"
+        errors=TO_ASCII,
         newline="\n",
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
@@ -273,7 +288,7 @@ def confirm(question: str, show: Callable[[], None] | None = None) -> None:
                 break
             show()
     except click.Abort:  # the end of the input, or Ctrl-C
-        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
+        hint = "" if sys.stdin.isatty() else " With --yes it goes on without a question."
         say(err=True)
     say(f"Nothing was changed.{hint}", err=True)
     sys.exit(1)

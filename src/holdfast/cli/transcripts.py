@@ -25,7 +25,7 @@ TURN_ON = f"holdfast settings set {SETTING} on"
 @AS_JSON
 @click.pass_context
 def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None:
-    """List and remove the copies of transcripts that Holdfast keeps.
+    """List and remove the copies of transcripts that Holdfast saved.
 
     Claude Code deletes its own transcripts after some weeks. Copies are compressed and without
     secrets, and are made when a session ends. This is off until you turn it on.
@@ -45,7 +45,7 @@ def transcripts(context: click.Context, everywhere: bool, as_json: bool) -> None
     if listed:
         draw_archived(listed)
     else:
-        say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
+        say(f"No transcript{'' if everywhere else f' of {where}'} is archived.", err=True)
     for words in in_words(state):
         say(words, err=True)
 
@@ -74,11 +74,11 @@ def in_words(state: dict[str, Any]) -> list[str]:
     has = f"{counted(state['archived_sessions'], 'session')}, {_megabytes(state['archived_bytes'])}"
     if state["archived"]:
         most = _megabytes(state["most_bytes"])
-        ours = f"Holdfast archives them in {archive.folder()} ({has} of {most})"
+        ours = f"Holdfast saves copies in {archive.folder()} ({has} of {most})"
     elif state["archived_sessions"]:
-        ours = f"Holdfast archives no more of them; left: {has} (holdfast transcripts remove --all)"
+        ours = f"Holdfast saves no more copies; left: {has} (holdfast transcripts remove --all)"
     else:
-        ours = f"Holdfast does not archive them ({TURN_ON})"
+        ours = f"Holdfast saves no copies of them; this turns it on: {TURN_ON}"
     return [state["words"], ours]
 
 

@@ -26,12 +26,11 @@ LOCK, WHEELS = "requirements.lock", "wheels"
 IN_USE, LINK = "in-use", "environment"  # the first one for `lock.hold_environment`, too
 
 BEGINS = (
-    "Holdfast works in this session. Once, in the background, it fetches the {count} packages of "
-    "its lock file from your package index into {data}: for speed, its commands, search and the "
-    "dashboard."
+    "Holdfast works in this session. In the background it fetches {count} packages from your "
+    "package index into {data}, once: its commands, search and the dashboard need them."
 )
 ENDED = (
-    "Holdfast's environment is complete: its commands, search and the dashboard work now, and the "
+    "Holdfast's environment is complete: its commands, search and the dashboard work now, the "
     "model's tools from the next session on."
 )
 FAILED = (
@@ -43,7 +42,7 @@ AGAIN = (
     "Holdfast's environment is still missing{why}. It builds it again now, in the background; "
     "details are in {log}."
 )
-NOT_BUILT = "its environment is not built yet; a session that starts builds it in the background"
+NOT_BUILT = "the plugin's environment is not complete yet; a new Claude Code session builds it"
 
 
 def main(arguments: list[str]) -> None:

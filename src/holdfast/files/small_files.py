@@ -19,7 +19,9 @@ class NotStored(HoldfastError):
     """A file could not be written; the old one is still there."""
 
     exit_code = 4
-    hint = "nothing was changed; free some space, or make HOLDFAST_HOME writable"
+    hint = (
+        "nothing was changed; free some space, or set HOLDFAST_HOME to a folder that you can write"
+    )
 
 
 class StoreBusy(HoldfastError):

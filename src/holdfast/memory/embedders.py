@@ -55,8 +55,9 @@ def open_embedder(word: str, model: str = "", key: str = "") -> Embedder:
     except ImportError as error:
         from holdfast.files.executable import install_command_for
 
-        needed = install_command_for("semantic")
-        raise NoEmbedder(f"no embedder is installed ({error.name}): {needed}") from error
+        words = f"search by meaning is an extra: {install_command_for('semantic')}"
+        end = f"to hide this note: holdfast settings set embedder {OFF}"
+        raise NoEmbedder(f"{words}; {end}") from error
 
 
 def read_settings() -> tuple[str, str, str]:

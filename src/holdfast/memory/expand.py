@@ -36,7 +36,7 @@ class NotFound(HoldfastError):
     """No item has this id."""
 
     exit_code = 1
-    hint = "holdfast search QUERY lists ids; what was deleted at its source is gone here too"
+    hint = "`holdfast search QUERY` lists ids; what its source no longer has is gone here too"
 
 
 class Forgotten(NotFound):
@@ -137,7 +137,7 @@ def _read_entry(word: str, project: str) -> FullText:
         if begun:
             return _read(begun.pop(), project)
     error = Forgotten if word.startswith(f"{TURN}-") else NotFound
-    raise error("; ".join([f"there is no {fence.flat(word, 80)!r}", *notes]))
+    raise error("; ".join([f"nothing has the id {fence.flat(word, 80)!r}", *notes]))
 
 
 def _entry(item: Item, notes: list[str]) -> FullText:

@@ -71,9 +71,12 @@ def recall(
 ) -> SearchAnswer:
     """Search a project, or all known projects, after at most `seconds` of reading what is new
     and `fill_seconds` of making vectors. With `by_keyword`, vectors are not used."""
+    from holdfast.memory import embedders
+
     asked = words.parse_query(query)
     notes, left_out = list(asked.notes), set[str]()
     wanted = SearchFilter(tuple(kinds), cold)
+    by_keyword = by_keyword or embedders.read_settings()[0] == embedders.OFF
     with in_words():
         project = locations.resolve(project)
         while True:

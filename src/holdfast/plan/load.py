@@ -20,6 +20,7 @@ from holdfast.plan.project_files import Begun, expand_patterns
 from holdfast.plan.task import (
     CONVERT,
     NO_PLAN,
+    STDIN,
     BadPlan,
     Fields,
     PlanTask,
@@ -180,7 +181,7 @@ def decode_plan(data: bytes, root: Path | None = None) -> TaskPlan:
     try:
         return read_plan(_decoded(data), "", root)
     except BadPlan as error:
-        raise error.named("stdin") from None
+        raise error.named(STDIN) from None
 
 
 def read_plan(

@@ -20,8 +20,9 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 HASH_CHARS = 16
-NO_PLAN = "name a JSON or YAML file, or a Markdown list of `- [ ] tasks`"
-CONVERT = "to have a session write the tasks in a form that can be read: /holdfast:plan FILE"
+STDIN = "stdin"
+NO_PLAN = "a plan is a Markdown list of lines `- [ ] what to do`, or JSON or YAML"
+CONVERT = "to let the model write it as a list of tasks, type in Claude Code: /holdfast:plan FILE"
 
 MOST_FILES = 2_000  # of one task
 MOST_TOKENS = 10**12
@@ -52,7 +53,8 @@ class BadPlan(HoldfastError):
 
     def named(self, file: str) -> BadPlan:
         place = f"{file}:{self.line}" if self.line else file
-        return BadPlan(f"{place}: {self}", hint=self.hint.replace("FILE", inert(file)))
+        hint = self.hint if file == STDIN else self.hint.replace("FILE", inert(file))
+        return BadPlan(f"{place}: {self}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

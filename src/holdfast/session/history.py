@@ -23,6 +23,7 @@ from holdfast.client.claude_folder import project_of
 from holdfast.record.user_input import first_words
 from holdfast.redact.find import redact
 from holdfast.session.summary_report import compaction_report
+from holdfast.text.numbers import counted
 from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.transcript.lookup import read_compactions
@@ -130,9 +131,10 @@ def in_words(found: Sequence[SessionCompaction]) -> str:
     messages = sum(one.counts.messages or 0 for one in found)
     missing = sum(one.counts.messages_not_found or 0 for one in found)
     which = "your last compaction" if len(found) == 1 else f"your last {len(found)} compactions"
-    verb = "is" if missing == 1 else "are"
-    times = "" if len(found) == 1 else " (counted at each compaction)"
-    return f"{which}: {missing:,} of your {messages:,} messages {verb} not in the summaries{times}"
+    words = f"{missing:,} of your {counted(messages, 'message')} {'is' if missing == 1 else 'are'}"
+    words = "your only message is" if messages == missing == 1 else words
+    where = "summary" if len(found) == 1 else "summaries (counted at each compaction)"
+    return f"{which}: {words} not in the {where}"
 
 
 def progress(figures: Figures) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from holdfast.setup.errors import CannotWrite, InstallError, SettingsReadOnly
 from holdfast.wire import places
 
 WAIT_SECONDS = 10.0
-NO_HOME = "nothing was changed; set HOLDFAST_HOME to a folder of yours, or HOME to yours"
+NO_HOME = "nothing was changed; set HOLDFAST_HOME to a folder that you can write"
 MOST_BYTES = 64 * 2**20  # the largest file of Claude Code, its history of prompts, has a few
 
 

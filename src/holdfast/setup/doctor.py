@@ -43,6 +43,7 @@ NO_SECOND_HALF = (
     "the second hook of SessionStart is not installed, so half of a long brief is told late or not"
     " at all"
 )
+OTHER_HOME = "set HOLDFAST_HOME to a folder that you can write"
 OTHER_REMEDY = "correct or remove it: `holdfast settings` shows the values that are used"
 COPIES_SECONDS = 1.0  # for reading archived transcripts
 
@@ -190,18 +191,15 @@ def _home_troubles() -> list[str]:
     """Problems with our own folder: it must be writable, and readable by the user alone."""
     home = Path(places.home())
     if home.exists() and not home.is_dir():
-        return [f"{home} is not a folder; point HOLDFAST_HOME at one, or unset it"]
-    if not home.exists():  # a check does not make it: it would stay where nothing is installed
-        above = next(folder for folder in home.absolute().parents if folder.exists())
-        can = above.is_dir() and os.access(above, os.W_OK | os.X_OK)
-        words = f"{home} cannot be made, as {above} cannot be written; make it writable"
-        return [] if can else [words]
+        return [f"{home} is not a folder; {OTHER_HOME}"]
+    # A check does not make it: it would stay where nothing is installed.
+    there = next(folder for folder in (home, *home.absolute().parents) if folder.exists())
     try:
-        with tempfile.TemporaryFile(dir=home):
+        with tempfile.TemporaryDirectory(dir=there):
             pass
     except OSError as error:
-        return [f"{home} cannot be written: {error.strerror}; make it writable"]
-    if home.stat().st_mode & 0o077:
+        return [f"{home} cannot be written ({there}: {error.strerror}); {OTHER_HOME}"]
+    if home.exists() and home.stat().st_mode & 0o077:
         mode = f"mode {home.stat().st_mode & 0o777:o}"
         return [f"{home} is open to others ({mode}); `chmod 700 {home}` fixes that"]
     if linked := places.linked_folder(places.windows()):
@@ -280,15 +278,14 @@ def check_status_line(
     """Run the status line that Claude Code shows in this project."""
     if not installs:
         return StatusLineCheck()
+    option = " --status-line" if all(one.scope == "plugin" for one in installs) else ""
     gone = tuple(words for install in installs for words in _removed_line(install))
     files = claude_folder.list_files(str(project), os.environ)  # weakest first
     lines = [(path, status_command_in(settings_in(path))) for path in files]
     shown = [(path, command) for path, command in lines if command is not None]
     if not shown:
-        only_plugin = all(install.scope == "plugin" for install in installs)
-        how = "a plugin cannot set it: `holdfast install --status-line` does"
-        how = how if only_plugin else "`holdfast install` adds it"
-        return StatusLineCheck(None, gone, () if gone else (f"no status line is installed; {how}",))
+        how = f"no status line is installed; `holdfast install{option}` adds it"
+        return StatusLineCheck(None, gone, () if gone else (how,))
     path, command = shown[-1]
     if path in _project_files(project) and not is_written_by_us(command):
         words = f"the status line shown is that of {path}; it came with the project and was not run"
@@ -299,7 +296,7 @@ def check_status_line(
         trouble = fired.trouble
     elif not trouble:
         note = f"the status line shown is that of {path}, without ours"
-    words = f"the status line in {path}: {trouble}; run `holdfast install`"
+    words = f"the status line in {path}: {trouble}; run `holdfast install{option}`"
     troubles = gone + ((words,) if trouble else ())
     return StatusLineCheck(fired, troubles, (note,) if note else ())
 

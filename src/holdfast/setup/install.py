@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.setup import changes, receipts, wiring
 from holdfast.setup.changes import InstallChange
 from holdfast.setup.errors import InstallError, SettingsReadOnly
-from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart, ServerPart
+from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart, OwnFile, ServerPart
 from holdfast.setup.installs import (
     Install,
     find_installs,
@@ -74,7 +74,7 @@ class _Share:
         return InstallChange(self.part.path, self.now, self.wanted)
 
 
-ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both would run every hook"
+ANOTHER = "uninstall that one with its own `holdfast`; with --force, every hook runs in both"
 
 
 def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> InstallPlan:
@@ -100,7 +100,11 @@ def plan_uninstall(target: Target, home: Path, ours: Path) -> InstallPlan:
     """What an uninstall would change; nothing if we are not installed here."""
     old = receipts.load(ours, target.anchor)
     shares, stuck = list[_Share](), dict[Path, str]()
+    others = find_installs(home, target.project or Path.cwd(), target.packages)
+    beside = {other.path.parent for other in others if other.path != target.anchor}
     for part in target.parts:
+        if isinstance(part, OwnFile) and target.anchor.parent in beside:
+            continue  # project and local settings share them, and the other is still installed
         try:
             shares.append(_leaving(part, old))
         except InstallError as error:
@@ -215,10 +219,10 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
 def _way_out(other: Install) -> str:
     if other.scope == "plugin":
         return (
-            f"`{other.agent.plugin_command} holdfast` first, or turn the plugin off, "
-            "or say --force; both would run every hook twice"
+            f"`{other.agent.plugin_command} holdfast` first, or turn the plugin off; "
+            "with --force, every hook runs twice"
         )
-    return f"`holdfast uninstall --scope {other.scope}` first, or say --force"
+    return f"`holdfast uninstall --scope {other.scope}` first; with --force, every hook runs twice"
 
 
 def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Receipt:

@@ -169,7 +169,7 @@ def settings_against_hooks(project: Path) -> Iterator[str]:
     settings = [(path, settings_text.settings_in(path)) for path in files]
     off = [(path, held["disableAllHooks"]) for path, held in settings if "disableAllHooks" in held]
     if off and off[-1][1] is True:
-        yield f"hooks are silenced: {off[-1][0]} says disableAllHooks; take that out"
+        yield f"hooks are silenced: {off[-1][0]} says disableAllHooks; remove that"
     for name in OFF_WORDS:
         places = [("the environment", os.environ[name])] if name in os.environ else []
         blocks = [(path, held.get("env")) for path, held in settings]
@@ -180,7 +180,7 @@ def settings_against_hooks(project: Path) -> Iterator[str]:
         ]
         # As the hook reads them: ours turns it off at 1, the other one by being set.
         if places and (name != OFF_WORDS[0] or places[-1][1] == "1"):
-            yield f"Holdfast is turned off: {name} is set in {places[-1][0]}; take that out"
+            yield f"Holdfast is turned off: {name} is set in {places[-1][0]}; remove that"
 
 
 TAKE_OUT = "remove them by hand if nobody needs them"
@@ -218,14 +218,12 @@ def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[s
     )
 
 
-def other_places(
-    target: Target, home: Path, project: Path, packages: Collection[str]
-) -> Iterator[str]:
+def other_places(target: Target, home: Path, project: Path) -> Iterator[str]:
     """Other places of install, for a user who uninstalls where nothing is installed."""
-    for other in find_installs(home, project, packages):
+    for other in find_installs(home, project, target.packages):
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             yield f"it is installed in {other.scope} scope: {other.path}"
-    for one in find_others(home, project, packages):
+    for one in find_others(home, project, target.packages):
         yield f"{one.words}; {TAKE_OUT}"
 
 

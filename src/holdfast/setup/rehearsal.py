@@ -263,6 +263,7 @@ def _fire_rehearsal(
 
 
 TRIAL_SECONDS = 30.0
+NOT_BUILT = "a new session builds the plugin's environment, and says when it is complete"
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -280,7 +281,7 @@ def look_at_servers(
     parts = [server_part(scope, Path(user_home()), project, packages) for scope in SCOPES]
     files = [(part.path, part.servers) for part in parts]
     files += [(folder / ".mcp.json", ("mcpServers",)) for folder in plugins]
-    started, troubles, fix = list[StartedServer](), list[str](), "run `holdfast install`"
+    started, troubles = list[StartedServer](), list[str]()
     for path, keys in dict.fromkeys(files):
         entry = _read(path, (*keys, wiring.SERVER))
         if isinstance(entry, dict) and isinstance(entry.get("args"), list):  # a plugin's variable
@@ -293,6 +294,7 @@ def look_at_servers(
         if program is None:
             continue
         known = program.package in packages or path.parent in plugins
+        fix = NOT_BUILT if path.parent in plugins else "run `holdfast install`"
         if known if path != project / ".mcp.json" else entry == wiring.server_entry():
             started.append(start(path, entry))
             if trouble := started[-1].trouble:

@@ -13,6 +13,7 @@ from holdfast.files.executable import console_command
 from holdfast.setup import wiring
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart, SettingsPart
 from holdfast.setup.settings_text import installed_commands
+from holdfast.wire.errors import HoldfastError
 
 SCOPES = ("user", "project", "local")  # each overrides those before it
 SKILLS = ("status", "checkpoint", "resume", "search", "compress", "plan")
@@ -74,6 +75,10 @@ def settings_target(
     """Our parts in one settings scope; add a new kind of part here. If nothing is said about
     archiving, it stays as it is installed. Beside a plugin, only the status line is wanted."""
     settings = settings_file(scope, home, project)
+    own = settings_file("user", home, project)
+    if scope != "user" and settings.parent.resolve() == own.parent.resolve():
+        words = f"the settings of {project} are your own, for all your projects: {own}"
+        raise HoldfastError(words, "leave --scope out, or name another project with --project", 2)
     there = wiring.archive_chars(installed_commands(settings, packages))
     hooks = wiring.hook_table(there if archive_chars is None else archive_chars)
     overridden = reversed(SCOPES[: SCOPES.index(scope)])

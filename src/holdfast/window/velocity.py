@@ -108,13 +108,9 @@ def forecast(
     growth = steady_growth(used_tokens)
     ops, low, high = steps_left(edge_tokens - now_tokens, growth)
     pace_ms = _pace(times_ms)
-    many = min(STEADY_SAMPLES, len(used_tokens) - 1)
-    basis = (
-        f"{growth:,.0f} tokens a step, by the last {many} and what is usual; "
-        f"the last {count} took {rate:,.0f} each"
-    )
+    basis = f"{growth:,.0f} tokens per step expected; the last {count} added {rate:,.0f} each"
     minutes = round(ops * pace_ms / 60_000, 1) if pace_ms and ops is not None else None
-    basis += f", one in {_seconds(pace_ms)}" if pace_ms else ", pace unknown"
+    basis += f", {_seconds(pace_ms)} apart" if pace_ms else ""
     return Forecast(rate, ops, minutes, basis, pace_ms, low, high, growth)
 
 

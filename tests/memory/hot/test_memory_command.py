@@ -47,7 +47,7 @@ def test_every_change_can_be_undone_by_the_line_it_prints(here: Path) -> None:
 @pytest.mark.requirement("M1", "U3")
 def test_it_lists_and_shows_for_people_and_programs(here: Path) -> None:
     run("add", "Prefer ruff", "--type", "feedback", "--body", "Ruff.\n\x1b[31mred")
-    assert "prefer-ruff.md [feedback, ours] Prefer ruff: Ruff." in run("list").output
+    assert "prefer-ruff.md [feedback, Holdfast's] Prefer ruff: Ruff." in run("list").output
     [topic] = json.loads(run("list", "--json").stdout)["topics"]
     assert topic["is_ours"]
     assert "edited" in run("add", "prefer-ruff", "--description", "d").output
