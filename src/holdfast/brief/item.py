@@ -96,7 +96,7 @@ class BriefItem(msgspec.Struct, gc=False):
 
 def find_archived(session_id: str, agent_id: str) -> list[Archived]:
     """Return the compressed topics of a session; a subagent has none."""
-    if agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
+    if agent_id or not os.path.exists(f"{places.home()}/segments"):
         return []
     from holdfast.segment import library
 

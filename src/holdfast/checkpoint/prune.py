@@ -138,12 +138,12 @@ def remove_own(left: Left) -> str:
             for name in left.may_go:
                 os.unlink(name, dir_fd=folder)
         if not left.stays:
-            os.rmdir(left.path)  # noqa: PTH106
+            Path(left.path).rmdir()
     except OSError as error:
         return f"{error.strerror}"
     if not left.stays:
         with suppress(OSError):  # the parent is ours too if it is empty
-            os.rmdir(left.path.rpartition("/")[0])  # noqa: PTH106
+            Path(left.path).parent.rmdir()
     return "; ".join(index.refresh(left.project))
 
 

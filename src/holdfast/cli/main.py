@@ -289,7 +289,7 @@ def _say_error(words: str, hint: str) -> None:
 def _of_the_system(error: OSError) -> tuple[str, str]:
     """Describe an error of the system, such as a full disk or a folder that is gone."""
     try:
-        os.getcwd()  # noqa: PTH109
+        Path.cwd()
     except OSError:
         return "the current folder is gone", "cd somewhere that is there"
     place = f"{inert(str(error.filename), 300)}: " if error.filename else ""

@@ -298,7 +298,7 @@ def _follow(
     for given in find_imports(text) if step <= MAX_IMPORT_DEPTH else ():
         real = os.path.realpath(_resolve(given, path, home))
         outside = within and not f"{real}/".startswith(f"{os.path.realpath(within)}/")
-        if real in seen or outside or len(seen) > MAX_FILES or not os.path.isfile(real):  # noqa: PTH113
+        if real in seen or outside or len(seen) > MAX_FILES or not os.path.isfile(real):
             continue
         seen.add(real)
         inner = read(real)
@@ -309,7 +309,7 @@ def _follow(
 def _resolve(given: str, path: str, home: str) -> str:
     if given.startswith("~/"):
         return f"{home}/{given[2:]}"
-    return os.path.join(os.path.dirname(path), given)  # noqa: PTH118, PTH120
+    return os.path.join(os.path.dirname(path), given)
 
 
 def parse_paths(text: str) -> tuple[str, ...]:

@@ -72,11 +72,11 @@ def find_root(folder: str) -> str:
     place = here
     while True:
         mark = f"{place.rstrip('/')}/.git"
-        if os.path.isdir(mark):  # noqa: PTH112
+        if os.path.isdir(mark):
             return place
-        if os.path.isfile(mark):  # noqa: PTH113
+        if os.path.isfile(mark):
             return _first_worktree(place, mark)
-        above = os.path.dirname(place)  # noqa: PTH120
+        above = os.path.dirname(place)
         if above == place:
             return here
         place = above
@@ -85,12 +85,12 @@ def find_root(folder: str) -> str:
 def _first_worktree(place: str, mark: str) -> str:
     """Follow a `.git` file to the repository's folder, and from there to its first worktree."""
     named = _read_line(mark).removeprefix("gitdir:").strip()
-    inner = os.path.join(place, named)  # noqa: PTH118
+    inner = os.path.join(place, named)
     shared = _read_line(f"{inner}/commondir")
     if not named or not shared:
         return place
-    found = os.path.realpath(os.path.join(inner, shared))  # noqa: PTH118
-    return os.path.dirname(found) if found.endswith("/.git") else place  # noqa: PTH120
+    found = os.path.realpath(os.path.join(inner, shared))
+    return os.path.dirname(found) if found.endswith("/.git") else place
 
 
 def _read_line(path: str) -> str:

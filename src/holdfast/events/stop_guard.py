@@ -120,7 +120,7 @@ def find_objections(
 def _is_forced(folder: str) -> bool:
     if os.environ.get("HOLDFAST_FORCE_STOP") == "1":
         return True
-    return any(os.path.exists(f"{place}/{FORCE}") for place in (places.home(), folder) if place)  # noqa: PTH110
+    return any(os.path.exists(f"{place}/{FORCE}") for place in (places.home(), folder) if place)
 
 
 def _running(

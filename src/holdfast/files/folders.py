@@ -74,7 +74,7 @@ def project_folder(project: str) -> FolderPlace:
     if not project.startswith("/") or "\0" in project:
         raise UnusableFolder(f"{project!r} is not a project path")
     try:
-        if not os.path.isdir(project):  # noqa: PTH112 (pathlib costs 8 ms)
+        if not os.path.isdir(project):
             raise UnusableFolder(f"{project} is not a folder")
         base = os.path.realpath(project).rstrip("/")
         real = os.path.realpath(f"{base}/{INSIDE}")
@@ -102,7 +102,7 @@ def readable(project: str) -> list[str]:
 def names_in(folder: str) -> list[str]:
     """The names in a folder; none if it cannot be listed."""
     try:
-        return os.listdir(folder)  # noqa: PTH208 - names are all we need, not an object for each
+        return os.listdir(folder)
     except (OSError, ValueError):
         return []
 
@@ -111,7 +111,7 @@ def names_in(folder: str) -> list[str]:
 def enter(place: FolderPlace) -> Iterator[int]:
     """Open the folder for the block as a descriptor; missing parts are created owner-only."""
     if place.root == places.home():  # a removed project is not created again
-        os.makedirs(place.root, mode=0o700, exist_ok=True)  # noqa: PTH103
+        os.makedirs(place.root, mode=0o700, exist_ok=True)
     fd = os.open(place.root, _ENTER)
     try:
         for part in place.inside.split("/"):

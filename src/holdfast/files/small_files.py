@@ -86,7 +86,7 @@ def stems(folder: str, ending: str) -> list[str]:
 def remove(path: str) -> bool:
     with _in_words(path):
         try:
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(path)
         except (FileNotFoundError, NotADirectoryError):
             return False
         return True
@@ -97,6 +97,6 @@ def set_aside(path: str, why: str) -> str:
     names = (f"{path}.damaged{f'-{n}' if n else ''}" for n in count())
     aside = next(name for name in names if not os.path.lexists(name))
     with _in_words(path):
-        os.rename(path, aside)  # noqa: PTH104
+        os.rename(path, aside)
     log.add("WARN", "files", f"{path} was set aside as {aside}: {why}")
     return aside

@@ -25,7 +25,7 @@ SHRINKING = ("recent_actions", "recent_messages", "open_elsewhere", "agent_state
 
 def read_projection(folder: str) -> dict[str, Any]:
     """Read the projection of the window's session; empty if it cannot be read."""
-    main = f"{os.path.dirname(folder.rstrip('/'))}/main"  # noqa: PTH120 (pathlib costs 8 ms)
+    main = f"{os.path.dirname(folder.rstrip('/'))}/main"
     data = places.read_small(f"{main}/{NAME}", MOST_BYTES + 1)
     try:
         found: Any = msgspec.json.decode(data) if 0 < len(data) <= MOST_BYTES else {}

@@ -267,10 +267,10 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    folder = os.path.dirname(path)  # noqa: PTH120
-    if Path(folder).is_symlink():
+    folder = Path(path).parent
+    if folder.is_symlink():
         raise OSError(f"{folder} is a link, and Holdfast writes through none; make it a folder")
-    places.make_folder(folder)
+    places.make_folder(str(folder))
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     os.close(os.open(path, flags, 0o600))  # SQLite would create it readable for everyone
     return sqlite3.connect(
@@ -315,7 +315,7 @@ def to_read(path: str, seconds: float) -> sqlite3.Connection:
     """Open for reading only. The path is quoted, because `?` has a meaning in the address."""
     from urllib.parse import quote
 
-    whole = quote(os.fsencode(os.path.abspath(path)))  # noqa: PTH100
+    whole = quote(os.fsencode(Path(path).absolute()))
     return sqlite3.connect(f"file://{whole}?mode=ro", uri=True, timeout=seconds)
 
 
@@ -336,7 +336,7 @@ def set_aside(path: str) -> str:
     """Rename a damaged index, so that it can be examined, and return its new path."""
     aside = f"{path}.damaged-{time.time_ns()}"
     with in_words(path):
-        os.replace(path, aside)  # noqa: PTH105
+        Path(path).replace(aside)
     for tail in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             Path(path + tail).unlink()

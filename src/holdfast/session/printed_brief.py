@@ -20,7 +20,7 @@ def leave_second(folder: str, compacting_ms: int, text: str) -> None:
 
 def remove_first(folder: str) -> None:
     with suppress(OSError):
-        os.unlink(f"{folder}/{FIRST}")  # noqa: PTH108 (pathlib costs 8 ms)
+        os.unlink(f"{folder}/{FIRST}")
 
 
 def read(folder: str, compacting_ms: int) -> tuple[str, str]:
@@ -40,7 +40,7 @@ def _leave(path: str, text: str) -> None:
     except OSError as error:
         log.add("WARN", "brief", f"could not note what was restored: {error}")
         with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
+            os.unlink(path)
 
 
 # What a brief restored, by section, as the user reads it.

@@ -99,7 +99,7 @@ def _transcripts(folder: str) -> Iterator[os.DirEntry[str]]:
 
 def _list(folder: str) -> list[os.DirEntry[str]]:
     try:
-        if folder.endswith("/subagents") and os.path.islink(folder):  # noqa: PTH114
+        if folder.endswith("/subagents") and Path(folder).is_symlink():
             return []
         with os.scandir(folder) as entries:
             return list(entries)
@@ -117,7 +117,7 @@ def _parse_path(path: str, changed_ms: int) -> LiveTranscript:
     stem = name.removesuffix(ENDING)
     parent, last = os.path.split(folder)
     if last == "subagents" and stem.startswith("agent-"):
-        session = os.path.basename(parent)  # noqa: PTH119
+        session = Path(parent).name
         return LiveTranscript(path, session, stem.removeprefix("agent-"), changed_ms)
     return LiveTranscript(path, agents.session_of(Path(path)), "", changed_ms)
 

@@ -79,7 +79,7 @@ def bare(message_id: str) -> str:
 
 
 def is_there(folder: str) -> bool:
-    return any(os.path.exists(f"{folder}/{name}") for name in ("outbox.json", "outbox.done"))  # noqa: PTH110
+    return any(os.path.exists(f"{folder}/{name}") for name in ("outbox.json", "outbox.done"))
 
 
 def load(folder: str) -> WindowOutbox:
@@ -123,7 +123,7 @@ def _put(path: str, data: bytes) -> None:
         places.replace_whole(path, data)
     else:
         with suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(path)
 
 
 def known_ids(folder: str) -> set[str]:

@@ -4,8 +4,8 @@ They are saved in `~/.holdfast/set-aside.json`, so that every process of this ma
 them and `holdfast doctor` can report them. Imports no database: the doctor would pay 200 ms for it.
 """
 
-import os
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -61,7 +61,7 @@ def remove(source: str) -> None:
 def forget() -> None:
     """Try every source again."""
     with suppress(FileNotFoundError):
-        os.unlink(_path())  # noqa: PTH108
+        Path(_path()).unlink()
 
 
 def _save(sources: dict[str, FailedSource]) -> None:
@@ -72,4 +72,4 @@ def _save(sources: dict[str, FailedSource]) -> None:
 
 
 def _path() -> str:
-    return os.path.join(places.home(), "set-aside.json")  # noqa: PTH118
+    return f"{places.home()}/set-aside.json"

@@ -118,7 +118,7 @@ def assert_not_replaced(connection: Connection) -> None:
 
 def file_identity(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116
+        found = Path(path).stat()
     except OSError:
         return None
     return found.st_dev, found.st_ino
@@ -216,7 +216,7 @@ def _sqlite(url: URL) -> Engine:
     if not url.database or url.database == ":memory:":
         raise NoSuchDatabase("a database in memory ends with its process")
     try:
-        os.makedirs(Path(url.database).parent, mode=0o700, exist_ok=True)  # noqa: PTH103
+        Path(url.database).parent.mkdir(0o700, parents=True, exist_ok=True)
     except (OSError, RecursionError) as error:
         raise NoSuchDatabase(f"the folder of the database cannot be made: {error}") from error
     engine = _create(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})

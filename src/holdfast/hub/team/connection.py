@@ -113,7 +113,7 @@ def health(url: str) -> ConnectionHealth:
 
 
 def remember(found: ConnectionHealth) -> None:
-    os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
+    Path(places.home()).mkdir(0o700, parents=True, exist_ok=True)
     places.replace_whole(_file(), msgspec.json.encode(found))
 
 
@@ -173,7 +173,7 @@ def _connection(server: TeamServer) -> HTTPConnection:
 
 
 def _file() -> str:
-    return os.path.join(places.home(), "server.json")  # noqa: PTH118
+    return f"{places.home()}/server.json"
 
 
 def now_ms() -> int:

@@ -5,11 +5,11 @@ are fetched first.
 The asynchronous hook and `holdfast db forward` run this; no session waits for it.
 """
 
-import os
 import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -38,9 +38,9 @@ class LocalSource:
 
     def modified_at(self, source: str) -> float | None:
         kind, _, name = source.partition(":")
-        spool = os.path.join(places.windows(), name, "spool")  # noqa: PTH118
+        spool = Path(places.windows(), name, "spool")
         try:
-            return os.stat(spool).st_mtime if kind == gather.WINDOW else None  # noqa: PTH116
+            return spool.stat().st_mtime if kind == gather.WINDOW else None
         except OSError:
             return None
 
@@ -67,12 +67,12 @@ def load_positions(url: str, source: str) -> SentPositions:
 
 def save_positions(source: str, known: SentPositions) -> None:
     path = _position_file(source)
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    Path(path).parent.mkdir(0o700, parents=True, exist_ok=True)
     places.replace_whole(path, msgspec.json.encode(known))
 
 
 def _position_file(source: str) -> str:
-    return os.path.join(places.home(), "forwarded", places.plain(source))  # noqa: PTH118
+    return f"{places.home()}/forwarded/{places.plain(source)}"
 
 
 REFUSED_MS = 3_600_000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Query, Response
@@ -221,7 +221,7 @@ def _record(state: State, folder: str) -> Record:
     """Continue the record of a window of hooks; that of a past session is not saved."""
     if state.was_live:
         return storage.read_on(state, folder)
-    about = os.stat(state.transcript)  # noqa: PTH116
+    about = Path(state.transcript).stat()
     return _past_record(state.transcript, about.st_size, about.st_mtime_ns)
 
 
