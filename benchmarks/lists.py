@@ -19,13 +19,14 @@ from starlette.testclient import TestClient
 
 from benchmarks.databases import both
 from holdfast.api.app import create
+from holdfast.hub import ids
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 
 Row = tuple[str, str, str]
 FEW, MANY, ACTIONS = 10, 1_000, 1_000
 ROUNDS = 25
-PROJECT = projects.id_of("/bench")
+PROJECT = ids.project_id("/bench")
 ROUTES = {
     "sessions": "/api/sessions",
     "actions": "/api/actions",
@@ -75,7 +76,7 @@ def _fill(connection: Connection, first: int, last: int) -> None:
     """One request, one task and ten subtasks for each session, and its actions."""
     told = {"project": PROJECT, "first": first, "last": last - 1, "actions": ACTIONS}
     if not first:
-        projects.put(connection, "/bench", 1)
+        put_project(connection, {"path": "/bench"}, 1)
     for statement in FILLING:
         connection.execute(sa.text(statement), told)
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.api import KINDS, TOKEN, free_port, wait_for
+from holdfast.hub import ids
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
 
 Row = tuple[str, str, str]
 MOST_MB, MOST_START_SECONDS = 100, 1.0
@@ -39,7 +39,7 @@ REQUESTS: tuple[tuple[str, str, Any], ...] = (
     ("POST", *KINDS["POST message"]),
     ("POST", "/api/compact/save", SNAPSHOT),
     ("POST", "/api/compact/restore", RESTORED),
-    ("GET", f"/api/hierarchy/{projects.id_of('/work/app')}?limit=100", None),
+    ("GET", f"/api/hierarchy/{ids.project_id('/work/app')}?limit=100", None),
 )
 
 

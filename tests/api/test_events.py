@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from holdfast.hub.store import events
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
-from holdfast.hub.tree import projects, sessions
+from holdfast.hub.tree import sessions
+from holdfast.hub.tree.sessions import put_project
 from tests.api.live import TOKEN, Live, in_thread, until
 
 pytestmark = pytest.mark.requirement("S3")
@@ -72,7 +73,7 @@ def test_other_processes_are_heard(live: Live, store_url: str) -> None:
     with live.listening() as heard:
         heard.block()
         for number in range(3):
-            other.write(lambda c, n=number: projects.put(c, f"/o/{n}", NOW))  # type: ignore[misc]
+            other.write(lambda c, n=number: put_project(c, {"path": f"/o/{n}"}, NOW))  # type: ignore[misc]
             assert heard.event()["body"] == {"path": f"/o/{number}"}
     other.close()
 

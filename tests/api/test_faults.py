@@ -10,9 +10,10 @@ from http.client import HTTPException
 
 import pytest
 
+from holdfast.hub import ids
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import get_project
 from tests.api.live import Live, as_process, until
 
 pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
@@ -61,7 +62,7 @@ class Writers:
 def _assert_all_there(store_url: str, acknowledged: list[str]) -> None:
     store = Store.open(store_url)
     for path in acknowledged:
-        store.read(lambda c, path=path: projects.by_path(c, path))  # type: ignore[misc]
+        store.read(lambda c, path=path: get_project(c, ids.project_id(path)))  # type: ignore[misc]
     assert all(one.ok for one in check(store.engine)), check(store.engine)
     store.close()
 

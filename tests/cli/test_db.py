@@ -10,7 +10,7 @@ from holdfast.cli.db import db
 from holdfast.hub.errors import Corrupt, NoBackup
 from holdfast.hub.store import schema
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 from holdfast.wire.errors import HoldfastError
 
 pytestmark = pytest.mark.store
@@ -25,7 +25,7 @@ def test_a_database_is_made_filled_kept_and_put_back(store_url: str, tmp_path: P
     at = ("--database", store_url)
     assert f"is up to date: version {schema.HEAD}" in _db("migrate", *at).output
     store = Store.open(store_url)
-    store.write(lambda c: [projects.put(c, f"/w/{n}", 1) for n in range(3)])
+    store.write(lambda c: [put_project(c, {"path": f"/w/{n}"}, 1) for n in range(3)])
     store.close()
     kept = _db("backup", str(tmp_path / "b.db"), *at).output
     assert "tables" in kept and "read back and complete" in kept

@@ -12,8 +12,8 @@ from holdfast.hub.store import backup
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events, metadata, positions
-from holdfast.hub.tree import projects as work_projects
 from holdfast.hub.tree import sessions
+from holdfast.hub.tree.sessions import put_project, remove_project
 
 pytestmark = pytest.mark.requirement("S1", "X6")
 NOW = 1_700_000_000_000
@@ -22,9 +22,9 @@ NOW = 1_700_000_000_000
 def _fill(store: Store, n: int = 30) -> None:
     def change(connection: sa.Connection) -> None:
         for number in range(n):
-            row = work_projects.put(
-                connection, f"/w/{number} ü\u2028'\"\\", NOW, metadata={"a": [1, None, {"b": 0.5}]}
-            )
+            metadata = {"a": [1, None, {"b": 0.5}]}
+            given = {"path": f"/w/{number} ü\u2028'\"\\", "metadata": metadata}
+            row = put_project(connection, given, NOW)
             sessions.add(connection, {"id": f"s{number}", "project_id": row["id"]}, NOW)
         connection.execute(sa.insert(positions).values(source="x", position=None, updated_ms=1))
 
@@ -56,13 +56,13 @@ def test_a_backup_gives_back_every_row_and_life_goes_on(store: Store, tmp_path: 
     rows = backup.keep(store.engine, path)
     assert (rows["projects"], rows["sessions"], rows["events"]) == (30, 30, 60)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    store.write(lambda c: work_projects.remove(c, before["projects"][0][0], NOW))
+    store.write(lambda c: remove_project(c, before["projects"][0][0], NOW))
     with pytest.raises(StoreError, match="rows in this database already"):
         _restore(path, store)
     assert _restore(path, store, replace=True) == rows
     assert _everything(store) == before
     assert all(one.ok for one in check(store.engine))
-    store.write(lambda c: work_projects.put(c, "/new", NOW))
+    store.write(lambda c: put_project(c, {"path": "/new"}, NOW))
     newest = store.read(lambda c: c.scalar(sa.select(sa.func.max(events.c.id))))
     assert newest > 60, "numbers of events go on"
     assert [one.name for one in tmp_path.iterdir() if ".draft" in one.name] == []

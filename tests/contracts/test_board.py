@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.shared_work import shared_work
-from holdfast.hub import row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.board.local_agents import entry_of
 from holdfast.hub.board.messages import Ask
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 from holdfast.record.model import Record
 from holdfast.window import outbox
 from holdfast.window.state import lock_state
@@ -34,8 +34,8 @@ def _window(session: str, agent: str = "", project: str = PLACE) -> str:
 
 def _post(store: Store, words: str, *, to: str | None = None, topic: str = "task.failed") -> str:
     now = row_times.now_ms()
-    store.write(lambda c: projects.put(c, PLACE, now))
-    where = projects.id_of(PLACE)
+    store.write(lambda c: put_project(c, {"path": PLACE}, now))
+    where = ids.project_id(PLACE)
     row = messages.draft("user", topic, words, now, to_agent=to, project_id=where)
     outboxes.post(store, row)
     return str(row["id"])
@@ -149,7 +149,7 @@ def test_whoever_posts_or_reads_under_a_secret_is_refused(store: Store) -> None:
     _post(store, "for all")
     with pytest.raises(Refused, match="to_agent must not hold a secret"):
         _post(store, "for you", to=TOKEN)
-    ask = Ask(TOKEN, row_times.now_ms(), 10, projects.id_of(PLACE))
+    ask = Ask(TOKEN, row_times.now_ms(), 10, ids.project_id(PLACE))
     found = store.read(lambda c: messages.look(c, ask))
     with pytest.raises(Refused, match="agent_id must not hold a secret"):
         store.write(lambda c: messages.mark(c, ask, found))

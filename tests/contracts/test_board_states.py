@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.board import agreements, messages
 from holdfast.hub.board.messages import Ask
 from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 from tests.contracts.session_script import START_MS, emptied
 from tests.state_machines import play
 
@@ -28,8 +29,8 @@ class BoardMachine(RuleBasedStateMachine):
     def __init__(self, store: Store) -> None:
         super().__init__()
         self.store, self.now_ms = store, START_MS
-        store.write(lambda c: projects.put(c, "/p/tide", START_MS))
-        self.project = projects.id_of("/p/tide")
+        store.write(lambda c: put_project(c, {"path": "/p/tide"}, START_MS))
+        self.project = ids.project_id("/p/tide")
         self.holders: dict[str, tuple[str, int]] = {}
         self.unread: dict[str, dict[str, int]] = {"a": {}, "b": {}}
         self.read: set[str] = set()

@@ -6,7 +6,7 @@ from holdfast.hub.board import agreements
 from holdfast.hub.errors import AlreadyThere
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 from tests.contracts import parallel_threads
 
 NOW = 1_760_000_000_000
@@ -14,7 +14,7 @@ NOW = 1_760_000_000_000
 
 @pytest.fixture
 def project_id(store: Store) -> str:
-    return str(store.write(lambda c: projects.put(c, "/w/app", NOW))["id"])
+    return str(store.write(lambda c: put_project(c, {"path": "/w/app"}, NOW))["id"])
 
 
 def take(store: Store, project_id: str, agent_id: str, now_ms: int = NOW, ttl: int = 60) -> Row:

@@ -7,7 +7,7 @@ import pytest
 from holdfast.hub import ids
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import contexts, work
+from holdfast.hub.tree import contexts, sessions
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task
 
 
@@ -20,7 +20,7 @@ def _context(store: Store, **wanted: str) -> Row:
 def test_of_two_saves_in_one_millisecond_the_second_is_the_newest(store: Store) -> None:
     for number in range(9):
         words = {"context_summary": f"save {number}"}
-        store.write(partial(contexts.save_snapshot, session_id="s1", snapshot=words, now_ms=NOW))
+        store.write(partial(sessions.save_snapshot, session_id="s1", snapshot=words, now_ms=NOW))
     merged = store.read(lambda c: contexts.latest_snapshot(c, "s1"))
     assert merged and list(merged["summaries"]) == [f"save {n}" for n in range(9)][::-1]
 
@@ -39,7 +39,7 @@ def test_a_context_names_the_task_what_it_waits_for_and_the_tools(store: Store) 
         ("pdf", "skill"),
     ):
         given = {"tool_name": tool, "tool_type": kind, "subtask_id": part["id"]}
-        store.write(lambda c, given=given: work.add_action(c, given, NOW))  # type: ignore[misc]
+        store.write(lambda c, given=given: sessions.add_action(c, given, NOW))  # type: ignore[misc]
     row = _context(store, agent_id="a")
     role = row["role_context"]
     assert (role["current_task"], role["blockers"]) == ("report", ["read the gauges"])

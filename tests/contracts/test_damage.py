@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from holdfast.hub import ids
 from holdfast.hub.errors import Corrupt, Denied, NoRoom, StoreError
 from holdfast.hub.store import schema as damage
 from holdfast.hub.store import tables
 from holdfast.hub.store.engine import known_error
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import get_project
 
 pytestmark = pytest.mark.requirement("X6")
 
@@ -48,7 +49,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> P
     shutil.copy(sqlite_template, path)
     store = Store.open(f"sqlite:///{path}")
     same = {"metadata": {"text": "y" * 300}, "created_ms": 1, "updated_ms": 1}
-    rows = [{"id": projects.id_of(f"/w/{n}"), "path": f"/w/{n}", **same} for n in range(1500)]
+    rows = [{"id": ids.project_id(f"/w/{n}"), "path": f"/w/{n}", **same} for n in range(1500)]
     store.write(lambda c: c.execute(sa.insert(tables.projects), rows))
     store.close()
     return path
@@ -63,7 +64,7 @@ def _read_all(url: str) -> None:
     store = Store.open(url)
     try:
         for number in range(0, 1500, 10):
-            store.read(lambda c, n=number: projects.by_path(c, f"/w/{n}"))  # type: ignore[misc]
+            store.read(lambda c, n=number: get_project(c, ids.project_id(f"/w/{n}")))  # type: ignore[misc]
     finally:
         store.close()
 

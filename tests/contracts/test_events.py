@@ -10,7 +10,7 @@ from holdfast.hub.errors import NoRoom
 from holdfast.hub.store import events
 from holdfast.hub.store.engine import WRITES
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import work
+from holdfast.hub.tree import sessions
 from tests.contracts.trees import told
 
 WAITING = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
@@ -65,10 +65,10 @@ def test_a_full_file_takes_no_part_of_a_change(store: Store) -> None:
         driver = connection.connection.driver_connection
         assert driver is not None
         driver.execute("PRAGMA max_page_count = 1")  # SQLite takes the pages that it has
-        work.add_action(connection, {**ACTION, "output": "x" * 1_000_000}, 1)
+        sessions.add_action(connection, {**ACTION, "output": "x" * 1_000_000}, 1)
 
-    store.write(lambda c: work.add_action(c, ACTION, 1))
+    store.write(lambda c: sessions.add_action(c, ACTION, 1))
     with pytest.raises(NoRoom):
         store.write(change)
-    assert store.read(lambda c: work.list_actions(c, 10, 0)).total == 1
+    assert store.read(lambda c: sessions.list_actions(c, 10, 0)).total == 1
     assert len(told(store, "action.created")) == 1

@@ -12,11 +12,13 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from holdfast.hub import ids
 from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch, read_positions, sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import requests, tasks
-from holdfast.hub.tree import projects, waves
+from holdfast.hub.tree import waves
+from holdfast.hub.tree.sessions import project_figures
 from holdfast.wire import places
 from tests.contracts.session_script import START_MS, ScriptedSession, emptied, rows_of
 
@@ -30,7 +32,7 @@ def _checked_sums(store: Store) -> None:
     """Figures and sums are what counting gives."""
     found = rows_of(store)
     for project in found["projects"]:
-        _, stats = store.read(partial(projects.figures, project_id=project["id"]))
+        _, stats = store.read(partial(project_figures, project_id=project["id"]))
         asked = {row["id"] for row in found["requests"] if row["project_id"] == project["id"]}
         listed = {row["id"] for row in found["tasks"] if row["request_id"] in asked}
         parts = [row for row in found["subtasks"] if row["task_id"] in listed]
@@ -71,7 +73,7 @@ def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path:
     sync(store)
 
     project, session = _only(store, "projects"), _only(store, "sessions")
-    assert (project["id"], project["path"]) == (projects.id_of("/p/tide"), "/p/tide")
+    assert (project["id"], project["path"]) == (ids.project_id("/p/tide"), "/p/tide")
     assert (session["id"], session["project_id"]) == ("s1", project["id"])
     assert session["started_ms"] == START_MS + 1_000
     assert session["ended_ms"] == session["seen_ms"] == START_MS + script.now_ms

@@ -9,7 +9,7 @@ from holdfast.hub.board import messages
 from holdfast.hub.board.messages import Ask, DeliveryInbox
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import agent_contexts
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 from tests.contracts import parallel_threads
 
 NOW = 1_760_000_000_000
@@ -35,7 +35,7 @@ def unread(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> list[
 
 
 def project(store: Store, path: str) -> str:
-    return str(store.write(lambda c: projects.put(c, path, NOW))["id"])
+    return str(store.write(lambda c: put_project(c, {"path": path}, NOW))["id"])
 
 
 @pytest.mark.requirement("A2")

@@ -11,10 +11,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.errors import StoreError
 from holdfast.hub.store.schema import check
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import contexts, projects, work
+from holdfast.hub.tree import contexts, sessions, work
+from holdfast.hub.tree.sessions import project_figures
 
 RELEASED = Path(__file__).parent / "released"
 VERSIONS = {"0.1.0": "0004", "0.2.0": "0005"}
@@ -82,10 +84,10 @@ def test_a_released_database_is_brought_up_with_all_its_rows(
     assert _as_before(after, before) == _kept(before)
     assert not set(RETIRED) & after.keys()
     assert [one.words for one in check(opened.engine) if not one.ok] == []
-    project = projects.id_of("/work/gauges")
-    _, figures = opened.read(lambda c: projects.figures(c, project))
+    project = ids.project_id("/work/gauges")
+    _, figures = opened.read(lambda c: project_figures(c, project))
     assert [figures[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [1, 2, 2]
-    assert opened.read(lambda c: work.list_actions(c, 9, 0, tool_name="Bash")).total == 1
+    assert opened.read(lambda c: sessions.list_actions(c, 9, 0, tool_name="Bash")).total == 1
     snapshot = opened.read(lambda c: contexts.latest_snapshot(c, "s1"))
     assert snapshot is not None
     assert snapshot["progress_summary"] == "The parser reads two headings"

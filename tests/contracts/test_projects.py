@@ -4,8 +4,9 @@ from functools import partial
 
 import pytest
 
+from holdfast.hub import ids
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import get_project, list_projects, put_project
 from tests.contracts import parallel_threads
 from tests.contracts.trees import NOW
 
@@ -18,12 +19,12 @@ def test_a_project_told_of_by_many_at_once_is_one_with_all_they_said(
     store: Store, store_url: str
 ) -> None:
     puts = [
-        partial(projects.put, path="/w/app", now_ms=NOW, metadata={key: n})
+        partial(put_project, given={"path": "/w/app", "metadata": {key: n}}, now_ms=NOW)
         for key, n in ALL.items()
     ]
     errors = [
         one for one in parallel_threads.threads(store_url, puts) if isinstance(one, Exception)
     ]
     assert errors == []
-    assert store.read(lambda c: projects.by_path(c, "/w/app"))["metadata"] == ALL
-    assert store.read(lambda c: projects.list_page(c, 10, 0)).total == 1
+    assert store.read(lambda c: get_project(c, ids.project_id("/w/app")))["metadata"] == ALL
+    assert store.read(lambda c: list_projects(c, 10, 0)).total == 1

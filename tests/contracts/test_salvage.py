@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub import rebuild
+from holdfast.hub import ids, rebuild
 from holdfast.hub.board import agreements
 from holdfast.hub.board import messages as board
 from holdfast.hub.store.rows import Row
@@ -27,8 +27,8 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.hub.tree import projects as places
 from holdfast.hub.tree import work
+from holdfast.hub.tree.sessions import get_project, put_project
 
 pytestmark = pytest.mark.requirement("X6")
 PAGE = 4096
@@ -50,8 +50,8 @@ def _fill(connection: Connection) -> None:
     chosen = random.Random(1)
     for n in range(60):
         path = f"/w/{n % 7}"
-        places.put(connection, path, NOW, name=f"p{n % 7}")
-        project_id = places.id_of(path)
+        put_project(connection, {"path": path, "name": f"p{n % 7}"}, NOW)
+        project_id = ids.project_id(path)
         for k in range(8):
             words = {"text": _words(chosen, "message", 8 * n + k)}
             row = board.draft(f"agent{k}", "task.completed", words, NOW + n)
@@ -268,9 +268,9 @@ def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
     store = Store.open(f"sqlite:///{path}")
     lost = store.read(lambda c: list(c.execute(sa.select(projects.c.path)).scalars()))
     assert all("lost when the database was damaged" in one for one in lost)
-    back = places.id_of("/w/1")
-    store.write(lambda c: places.put(c, "/w/1", NOW))
-    assert store.read(lambda c: places.get(c, back))["path"] == "/w/1"
+    back = ids.project_id("/w/1")
+    store.write(lambda c: put_project(c, {"path": "/w/1"}, NOW))
+    assert store.read(lambda c: get_project(c, back))["path"] == "/w/1"
     assert all(one.ok for one in check(store.engine)), check(store.engine)
     store.close()
 

@@ -4,7 +4,8 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects, work
+from holdfast.hub.tree import sessions, work
+from holdfast.hub.tree.sessions import project_figures, remove_project
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, count_of, told
 
 
@@ -15,18 +16,18 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     task = a_task(store, request)
     subtask = a_subtask(store, task, agent_type="t", agent_id="a")
     given = {"tool_name": "Edit", "tool_type": "builtin", "subtask_id": subtask["id"]}
-    store.write(lambda c: work.add_action(c, given, NOW))
+    store.write(lambda c: sessions.add_action(c, given, NOW))
     a_task(store, a_request(store, "other"))
-    _project, before = store.read(lambda c: projects.figures(c, request["project_id"]))
+    _project, before = store.read(lambda c: project_figures(c, request["project_id"]))
     assert [before[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == [2, 2, 1]
     if what == "request":
         store.write(lambda c: work.remove_request(c, request["id"], NOW))
     elif what == "task":
         store.write(lambda c: work.remove_task(c, task["id"], NOW))
     else:
-        store.write(lambda c: projects.remove(c, request["project_id"], NOW))
+        store.write(lambda c: remove_project(c, request["project_id"], NOW))
         a_request(store)
-    _project, after = store.read(lambda c: projects.figures(c, request["project_id"]))
+    _project, after = store.read(lambda c: project_figures(c, request["project_id"]))
     left = {"request": [1, 1, 0], "task": [2, 1, 0], "project": [1, 0, 0]}[what]
     assert [after[f"total_{noun}"] for noun in ("requests", "tasks", "subtasks")] == left
     assert count_of(store, "actions") == 0

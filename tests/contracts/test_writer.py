@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import Connection
 
+from holdfast.hub import ids
 from holdfast.hub.board import messages
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects, sessions, work
+from holdfast.hub.tree import sessions
 from tests.contracts.trees import count_of, told
 
 NOW = 1_770_000_000_000
@@ -19,7 +20,7 @@ PATH = "/w/app"
 
 def _act(connection: Connection, **given: Any) -> dict[str, Any]:
     whole = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", **given}
-    return work.add_action(connection, whole, NOW)
+    return sessions.add_action(connection, whole, NOW)
 
 
 def _post(connection: Connection, project_id: str | None = None) -> None:
@@ -62,7 +63,7 @@ def test_all_that_is_submitted_together_is_written(store: Store) -> None:
 
 @pytest.mark.requirement("S1")
 def test_one_that_is_refused_leaves_nothing_and_spoils_nothing(store: Store) -> None:
-    nowhere = projects.id_of("/nowhere")
+    nowhere = ids.project_id("/nowhere")
     futures = _together(store, _act, lambda c: _post(c, nowhere), _post)
     assert [type(future.exception()) for future in futures] == [type(None), NotThere, type(None)]
     assert store.read(lambda c: messages.list_page(c, 10, 0)).total == 1

@@ -10,14 +10,15 @@ from sqlalchemy import event
 from holdfast.hub.store.rows import Row, count, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events, metadata
-from holdfast.hub.tree import projects, work
+from holdfast.hub.tree import work
+from holdfast.hub.tree.sessions import put_project
 
 NOW = 1_760_000_000_000
 
 
 def a_request(store: Store, session_id: str = "s1", **more: Any) -> Row:
     def write(connection: sa.Connection) -> Row:
-        project = projects.put(connection, "/w/app", NOW)
+        project = put_project(connection, {"path": "/w/app"}, NOW)
         given = {"project_id": project["id"], "session_id": session_id, "prompt": "do it", **more}
         return work.add_request(connection, given, NOW)
 

@@ -179,14 +179,15 @@ def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> N
 @pytest.mark.store
 @pytest.mark.requirement("M2")
 def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> None:
+    from holdfast.hub import ids
     from holdfast.hub.board import messages
     from holdfast.hub.store.store import Store
-    from holdfast.hub.tree import projects
+    from holdfast.hub.tree.sessions import put_project
 
     store = Store.open()
     for path, words in ((project, "the anchor is stuck"), (project / "other", "anchor away")):
-        store.write(partial(projects.put, path=str(path), now_ms=NOW_MS))
-        row = messages.draft("a1", "notes", words, NOW_MS, project_id=projects.id_of(str(path)))
+        store.write(partial(put_project, given={"path": str(path)}, now_ms=NOW_MS))
+        row = messages.draft("a1", "notes", words, NOW_MS, project_id=ids.project_id(str(path)))
         store.write(partial(messages.post, row=row))
     store.close()
     [first] = found(project, "anchor")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.hub import row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import put_project
 from tests.trial.cycle import hook_faults, rounds, texts
 from tests.trial.script import (
     Acts,
@@ -54,8 +54,8 @@ def store(stage: Stage, monkeypatch: pytest.MonkeyPatch, sqlite_url: str) -> Sto
 
 def _post(store: Store, stage: Stage, to: str | None) -> None:
     now = row_times.now_ms()
-    store.write(lambda c: projects.put(c, str(stage.project), now))
-    where = projects.id_of(str(stage.project))
+    store.write(lambda c: put_project(c, {"path": str(stage.project)}, now))
+    where = ids.project_id(str(stage.project))
     row = messages.draft("backend", "task.completed", WORDS, now, to_agent=to, project_id=where)
     outboxes.post(store, row)
 

@@ -230,6 +230,7 @@ RENAMED = {
     "by_agent": "blocked_by",
     "since": "created_ms",
     "last_updated": "updated_ms",
+    "keywords_extracted": "keywords",
 }
 
 
@@ -268,6 +269,8 @@ def _reader(column: str, kind: Any) -> Callable[[Any], Any]:
         return row_times.to_iso
     if kind in (list, dict):
         return lambda value: value or kind()
+    if column == "keywords":
+        return lambda value: len(value or ())
     return lambda value: value
 
 

@@ -9,7 +9,7 @@ import click
 
 from holdfast.cli.options import AS_JSON, flag
 from holdfast.cli.terminal import print_json, say
-from holdfast.hub import clean_text, row_times
+from holdfast.hub import clean_text, ids, row_times
 from holdfast.hub.board import messages
 from holdfast.hub.board import outboxes as on_board
 from holdfast.hub.board.local_agents import Listener, resolve_address
@@ -17,7 +17,7 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import message_client
 from holdfast.hub.team.connection import server
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import meet_project
 from holdfast.redact.find import redact
 from holdfast.text.fence import agent_name, shown
 from holdfast.text.numbers import counted
@@ -103,7 +103,7 @@ def post(topic: str, words: str, from_agent: str, to_agent: str | None, **how: b
     else:
         with closing(Store.open()) as store:
             if place is not None:
-                store.write(lambda c: projects.meet(c, place, now))
+                store.write(lambda c: meet_project(c, place, now))
             on_board.post(store, row)
             delivery = on_board.delivery_words(row, listeners)
     if how["as_json"]:
@@ -161,4 +161,4 @@ def _path() -> str:
 
 
 def _project_id(everywhere: bool) -> str | None:
-    return None if everywhere else projects.id_of(_path())
+    return None if everywhere else ids.project_id(_path())

@@ -19,7 +19,7 @@ from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import meet_project
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -105,7 +105,7 @@ def _post(store: Store, seen: Glance, why: str, checkpoint: str, now_ms: int) ->
         now_ms,
         to_agent=transcript.agent_id or transcript.session_id,
         ttl_seconds=MESSAGE_TTL_SECONDS,
-        project_id=projects.id_of(seen.project),
+        project_id=ids.project_id(seen.project),
     )
     row = row | {"id": ids.make_id(TOPIC, transcript.session_id, transcript.agent_id, name)}
     if store.write(partial(_put, seen.project, row, now_ms)):
@@ -113,5 +113,5 @@ def _post(store: Store, seen: Glance, why: str, checkpoint: str, now_ms: int) ->
 
 
 def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:
-    projects.meet(connection, project, now_ms)
+    meet_project(connection, project, now_ms)
     return messages.post_once(connection, row)

@@ -104,7 +104,7 @@ Saved = answer("SnapshotSaved", "success:bool id:str saved_at:str snapshot:Saved
 def save(connection: Connection, body: Save) -> Row:
     """Save what a session knows. Secrets are removed first."""
     now, snapshot = row_times.now_ms(), body.given
-    row = contexts.save_snapshot(connection, body.session_id, snapshot, now)
+    row = sessions.save_snapshot(connection, body.session_id, snapshot, now)
     counts: Row = {name: len(snapshot[field]) for name, field in COUNTED.items()}
     counts |= {"session_id": body.session_id, "trigger": body.trigger}
     saved_at = row_times.to_iso(now)

@@ -3,7 +3,6 @@ calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -148,7 +147,7 @@ ActionMade = row_answer(
     "Action",
     tables.actions,
     "id tool_name tool_type exit_code duration_ms created_at session_id",
-    keywords_extracted=Annotated[int, Field(ge=0, le=work.MOST_KEYWORDS)],
+    keywords_extracted=Annotated[int, Field(ge=0, le=sessions.MOST_KEYWORDS)],
 )
 ActionRow = answer("ListedAction", "file_paths:str[] subtask_id:str? keywords:str[]", ActionMade)
 
@@ -167,31 +166,14 @@ class NewAction(fields.Body):
     project_path: fields.FilePath | None = None
 
 
-def _counted(rows: Iterable[Row]) -> list[Row]:
-    return [{**row, "keywords_extracted": len(row["keywords"] or [])} for row in rows]
-
-
-def actions_shown(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    return list(ActionRow.of_each(_counted(rows)))
-
-
-def _add_action(connection: Connection, given: Row, now_ms: int) -> Row:
-    return _counted([work.add_action(connection, given, now_ms)])[0]
-
-
-def _list_actions(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
-    page = work.list_actions(connection, limit, offset, **wanted)
-    return replace(page, rows=_counted(page.rows))
-
-
 action = Noun(router, "/api/actions", "action", "actions", ActionMade)
 action.create(
     NewAction,
-    _add_action,
+    sessions.add_action,
     "Record one tool call. Its project (by path) and session are created if they are new.",
 )
 action.list(
-    _list_actions,
+    sessions.list_actions,
     "Newest first.",
     row=ActionRow,
     most=Many,
@@ -207,7 +189,7 @@ ToolCount = answer("ToolCount", "tool_name:str tool_type:str count:int")
 @router.reads("/api/actions/hourly", answer("Hourly", "period:str data:Hour[]"))
 def hourly(connection: Connection, session_id: fields.WordQuery = None) -> Row:
     """Count the calls in each hour of the last day."""
-    return {"data": work.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
+    return {"data": sessions.hourly(connection, row_times.now_ms(), session_id), "period": "24h"}
 
 
 @router.reads("/api/actions/top-tools", answer("TopTools", "limit:int data:ToolCount[]"))
@@ -215,4 +197,4 @@ def top_tools(
     connection: Connection, tool_type: ToolType | None = None, limit: fields.Limit = 10
 ) -> Row:
     """The tools called most among the newest 10,000 calls."""
-    return {"data": work.top_tools(connection, limit, tool_type), "limit": limit}
+    return {"data": sessions.top_tools(connection, limit, tool_type), "limit": limit}

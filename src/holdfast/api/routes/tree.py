@@ -13,12 +13,12 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
 from holdfast.api.responses import Noun, Paged, Router, answer, paging, respond, row_answer
-from holdfast.api.routes import sessions
-from holdfast.hub import row_times
+from holdfast.api.routes.sessions import ActionRow
+from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Page, Row
-from holdfast.hub.tree import projects, waves, work
+from holdfast.hub.tree import sessions, waves, work
 from holdfast.hub.tree.waves import RequestStatus, WorkStatus
 
 router = Router(tags=["tree"])
@@ -88,11 +88,6 @@ class NewSubtask(fields.Body):
     context_snapshot: fields.Object | None = None
 
 
-def _put_project(connection: Connection, given: Row, now_ms: int) -> Row:
-    name, metadata = given.get("name"), given.get("metadata")
-    return projects.put(connection, given["path"], now_ms, name=name, metadata=metadata)
-
-
 ProjectStats = answer(
     "ProjectStats",
     "project_id:str project_name:str? path:str total_requests:int total_subtasks:int "
@@ -107,8 +102,10 @@ def _stats(figures: Row) -> dict[str, Any]:
 
 
 project = Noun(router, "/api/projects", "project", "projects", ProjectRow)
-project.create(NewProject, _put_project, "Create a project, or change the one at this path.")
-project.list(projects.list_page, "Newest first.")
+project.create(
+    NewProject, sessions.put_project, "Create a project, or change the one at this path."
+)
+project.list(sessions.list_projects, "Newest first.")
 BareProject = answer("ProjectFound", "project:Project", ProjectRow)
 
 
@@ -120,7 +117,7 @@ def by_path(
     """The project at this path, both wrapped and bare, for two kinds of clients."""
     if not path:
         raise Refused("Missing query parameter: path", "path")
-    row = ProjectRow.of(projects.by_path(connection, path))
+    row = ProjectRow.of(sessions.get_project(connection, ids.project_id(path)))
     return {**row, "project": row}
 
 
@@ -133,13 +130,13 @@ ProjectView = answer(
 @router.reads("/api/projects/{project_id}", ProjectView)
 def get_project(connection: Connection, project_id: fields.IdPath) -> Row:
     """The project with its figures and its last 50 requests, inside it and beside it."""
-    row, figures = projects.figures(connection, str(project_id))
+    row, figures = sessions.project_figures(connection, str(project_id))
     last = RequestRow.of_each(work.latest_requests(connection, 50, project_id=row["id"]))
     whole = {**ProjectRow.of(row), "requests": last}
     return {"project": whole, "requests": last, "stats": _stats(figures)}
 
 
-project.remove(projects.remove, "Delete the project and everything that belongs to it.")
+project.remove(sessions.remove_project, "Delete the project and everything that belongs to it.")
 
 
 def _read_request(connection: Connection, request_id: str) -> dict[str, Any]:
@@ -197,7 +194,7 @@ task.remove(work.remove_task, "Delete the task with its subtasks and their actio
 
 def _read_subtask(connection: Connection, subtask_id: str) -> dict[str, Any]:
     row, calls = work.get_subtask(connection, subtask_id), work.actions_of(connection, subtask_id)
-    return {**SubtaskRow.of(row), "actions": sessions.actions_shown(calls)}
+    return {**SubtaskRow.of(row), "actions": ActionRow.of_each(calls)}
 
 
 subtask = Noun(router, "/api/subtasks", "subtask", "subtasks", SubtaskRow)
@@ -270,7 +267,7 @@ def get_hierarchy(
 ) -> Row:
     """A page of requests, newest first; in each its tasks by wave, with their subtasks. `count`,
     `total`, `limit` and `offset` count requests."""
-    row, figures = projects.figures(connection, str(project_id))
+    row, figures = sessions.project_figures(connection, str(project_id))
     page = work.tree_page(connection, row["id"], limit, offset, figures["total_requests"])
     below = msgspec.Raw(msgspec.json.encode([_branch(request) for request in page.rows]))
     shown = ProjectRow.of(row)

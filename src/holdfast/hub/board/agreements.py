@@ -21,7 +21,7 @@ from holdfast.hub.store.rows import (
     upsert,
 )
 from holdfast.hub.store.tables import agent_contexts, blockings, claims, sessions, subtasks, windows
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import get_project
 
 USUAL_TTL_SECONDS = 3_600
 MOST_TTL_SECONDS = 86_400
@@ -39,7 +39,7 @@ def take_claim(
     """Take a claim or renew it; raise `AlreadyThere` while another agent has it. One SQL statement
     decides who gets it."""
     clean_text.check_names(work=work, agent_id=agent_id)
-    projects.get(connection, project_id)
+    get_project(connection, project_id)
     row: Row = {"project_id": project_id, "work": work, "agent_id": agent_id}
     row |= {"claimed_ms": now_ms, "expires_ms": now_ms + ttl_seconds * 1000}
     mine = claims.c.agent_id == agent_id

@@ -48,7 +48,7 @@ from holdfast.hub.store.tables import (
     tasks,
     windows,
 )
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import get_project
 from holdfast.settings import load as settings
 
 BUILT_IN_TOPICS: Final = (
@@ -110,7 +110,7 @@ def post(connection: sa.Connection, row: Row) -> None:
     """Post a message. Its project, if it has one, must exist."""
     clean_text.check_names(**{name: row[name] for name in ("from_agent", "to_agent", "topic")})
     if row["project_id"] is not None:
-        projects.get(connection, row["project_id"])
+        get_project(connection, row["project_id"])
     connection.execute(sa.insert(messages), row)
     shown = ("id", "topic", "from_agent", "to_agent", "priority")
     events.tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])

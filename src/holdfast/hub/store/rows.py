@@ -69,9 +69,17 @@ def noun_of(table: sa.Table) -> str:
     return table.name.removesuffix("s").replace("_", " ").capitalize()
 
 
-def get(connection: sa.Connection, row_id: str, *, table: sa.Table) -> Row:
+def find(
+    connection: sa.Connection, row_id: object, *, table: sa.Table, lock: bool = False
+) -> Row | None:
+    """Return a row by its id; `lock` holds it until the end of the transaction."""
+    query = sa.select(table).where(table.c.id == row_id)
+    return first(connection, query.with_for_update(key_share=True) if lock else query)
+
+
+def get(connection: sa.Connection, row_id: str, *, table: sa.Table, lock: bool = False) -> Row:
     """Return a row by its id; raise `NotThere` if there is none."""
-    row = first(connection, sa.select(table).where(table.c.id == row_id))
+    row = find(connection, row_id, table=table, lock=lock)
     if row is None:
         raise NotThere(noun_of(table))
     return row

@@ -18,11 +18,20 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 
 from holdfast.hub import ids, row_times
-from holdfast.hub.errors import NotThere
 from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, first, matching, rows, update, upsert
-from holdfast.hub.store.tables import agent_contexts, projects, requests, subtasks, tasks
-from holdfast.hub.tree import sessions
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    fetch_page,
+    find,
+    first,
+    get,
+    matching,
+    rows,
+    update,
+    upsert,
+)
+from holdfast.hub.store.tables import agent_contexts, requests, subtasks, tasks
 from holdfast.hub.tree.waves import ENDED
 
 Items: TypeAlias = list[Any]
@@ -32,34 +41,8 @@ SNAPSHOT = "compact-snapshot"
 AUTOMATIC = ("proactive", "guard", "monitor", "watcher")
 LISTS = ("active_tasks", "modified_files", "key_decisions")
 MOST_AGENTS, MOST_TASKS = 50, 200
-_UNUSED: Row = {"skills_to_restore": [], "tools_used": []}
+UNUSED: Row = {"skills_to_restore": [], "tools_used": []}
 MOST_MERGED = 10  # snapshots of a session that are looked at
-
-
-def save_snapshot(
-    connection: sa.Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
-) -> Row:
-    """Add a row per save; an unknown session is created, in the project that the save names."""
-    named = snapshot.get("project_id")
-    known = sa.select(projects.c.id).where(projects.c.id == named)
-    place = connection.scalar(known) if isinstance(named, str) else None
-    project_id = sessions.meet(connection, session_id, place, now_ms)
-    trigger = snapshot.get("trigger")
-    row: Row = {
-        "id": ids.in_order(now_ms),
-        "project_id": project_id,
-        "agent_id": f"{SNAPSHOT}-{session_id}-{now_ms}",
-        "agent_type": SNAPSHOT,
-        "session_id": session_id,
-        "status": "completed",
-        "role_context": snapshot,
-        **_UNUSED,
-        "progress_summary": snapshot.get("context_summary"),
-        "updated_ms": now_ms,
-    }
-    connection.execute(sa.insert(agent_contexts), row)
-    events.announce(connection, "snapshot.saved", {"id": row["id"], "trigger": trigger}, row)
-    return row
 
 
 def latest_snapshot(connection: sa.Connection, session_id: str) -> Row | None:
@@ -292,7 +275,7 @@ def follow(connection: sa.Connection, session_id: str, agent_id: str, now_ms: in
     if subtask is None:
         connection.execute(sa.delete(agent_contexts).where(agent_contexts.c.id == row_id))
         return
-    held = _locked(connection, row_id) or {}
+    held = find(connection, row_id, table=agent_contexts, lock=True) or {}
     before = held.get("role_context") or {}
     is_new = before.get("subtask_id") != subtask["id"]
     if is_new:
@@ -305,13 +288,8 @@ def follow(connection: sa.Connection, session_id: str, agent_id: str, now_ms: in
         "progress_summary": None if is_new else held["progress_summary"],
         "updated_ms": now_ms,
     }
-    row = {"id": row_id, "agent_id": agent_id, "session_id": session_id, **_UNUSED, **known}
+    row = {"id": row_id, "agent_id": agent_id, "session_id": session_id, **UNUSED, **known}
     connection.execute(upsert(connection, agent_contexts, ["id"], row, known))
-
-
-def _locked(connection: sa.Connection, row_id: str) -> Row | None:
-    mine = sa.select(agent_contexts).where(agent_contexts.c.id == row_id)
-    return first(connection, mine.with_for_update(key_share=True))
 
 
 def _at_work_on(connection: sa.Connection, session_id: str, agent_id: str) -> Row | None:
@@ -356,9 +334,7 @@ ABOUT = ("language", "framework")  # of the agent, whatever it works on
 
 def report(connection: sa.Connection, context_id: str, given: Row, now_ms: int) -> Row:
     """Note what an agent reports of itself and its work, and `progress_summary`."""
-    before = _locked(connection, context_id)
-    if before is None:
-        raise NotThere("Agent context")
+    before = get(connection, context_id, table=agent_contexts, lock=True)
     told = {name: given[name] for name in (*REPORTED, *ABOUT) if name in given}
     changes = {
         "role_context": {**(before["role_context"] or {}), **told},
@@ -375,13 +351,14 @@ MOST_TOOLS, MOST_SKILLS = 200, 50
 
 def note_call(connection: sa.Connection, action: Row, agent_id: str) -> None:
     """Count a posted tool call in the row of its agent, if that has one."""
-    row = _locked(connection, ids.context_id(action["session_id"], agent_id))
+    row_id = ids.context_id(action["session_id"], agent_id)
+    row = find(connection, row_id, table=agent_contexts, lock=True)
     if row is None:
         return
     changes = count_tool(row, action["tool_name"], 1)
     if action["tool_type"] == "skill":
         changes["skills_to_restore"] = add_skills(row, [action["tool_name"]])
-    update(connection, agent_contexts, row["id"], changes)
+    update(connection, agent_contexts, row_id, changes)
 
 
 def count_tool(row: Row, tool: str, more: int) -> Row:

@@ -1,31 +1,40 @@
-"""Sessions, and who is at work now. Any non-empty text is an id, as Claude Code gives it."""
+"""Where work is done: projects (one per path; the id is made from it, so every machine has the same
+one), their sessions (any non-empty text is an id, as Claude Code gives it), what a client saves of
+a session, who is at work now, and each tool call, with the sums it leaves in its session.
+
+Calls and snapshots written here are sent over HTTP; `ingest/writers` write those read from
+transcripts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 
-from holdfast.hub import row_times
+from holdfast.hub import ids, row_times
 from holdfast.hub.errors import AlreadyThere, Refused
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
     Page,
     Row,
     fetch_page,
-    first,
+    find_page,
     matching,
     newest_first,
     put_new,
     rows,
     update,
 )
+from holdfast.hub.store.rows import find as find_row
 from holdfast.hub.store.rows import get as get_row
 from holdfast.hub.store.rows import remove as remove_row
 from holdfast.hub.store.tables import (
     actions,
+    agent_contexts,
     compactions,
     projects,
     readings,
@@ -34,6 +43,8 @@ from holdfast.hub.store.tables import (
     subtasks,
     tasks,
 )
+from holdfast.hub.tree import contexts
+from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.text.sentences import title_of
 
 ACTIVE_MS = 30 * 60_000
@@ -48,7 +59,7 @@ _NEWEST_FIRST = (sessions.c.started_ms.desc(), sessions.c.id)
 def add(connection: sa.Connection, row: Row, now_ms: int) -> Row:
     """Add a session; `row` holds columns of the table, including `id`."""
     if row.get("project_id") is not None:
-        get_row(connection, row["project_id"], table=projects)
+        get_project(connection, row["project_id"])
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
     if not put_new(connection, sessions, whole):
         raise AlreadyThere("Session already exists", row["id"])
@@ -75,7 +86,7 @@ def meet(
     return place
 
 
-def add_call(connection: sa.Connection, action: Row) -> None:
+def _add_call(connection: sa.Connection, action: Row) -> None:
     """Add a call to the sums of its session. A new session begins with it."""
     failed, took = int(action["exit_code"] != 0), action["duration_ms"]
     numbers = (1, 1 - failed, failed, took or 0, int(took is not None))
@@ -83,11 +94,7 @@ def add_call(connection: sa.Connection, action: Row) -> None:
     meet(connection, action["session_id"], action["project_id"], action["created_ms"], **more)
 
 
-def find(connection: sa.Connection, session_id: str) -> Row | None:
-    return first(connection, sa.select(sessions).where(sessions.c.id == session_id))
-
-
-get = partial(get_row, table=sessions)
+find, get = partial(find_row, table=sessions), partial(get_row, table=sessions)
 
 
 def list_page(
@@ -251,3 +258,184 @@ def session_as_agent(session: Row) -> Row:
     work = {"subtask_id": None, "request_id": None, "description": ""}
     known = {"created_ms": session["started_ms"], "actions_count": session["total_tools_used"]}
     return {**session, **whose, **work, **known}
+
+
+MOST_NAME = 200  # characters
+
+
+def project_name(path: str) -> str | None:
+    """The default name of a project is that of its folder."""
+    return path.rstrip("/").rpartition("/")[2][:MOST_NAME] or None
+
+
+def put_project(connection: sa.Connection, given: Row, now_ms: int) -> Row:
+    """Create or update the project at a path; a name stays, metadata is merged one level deep."""
+    path, name, metadata = given["path"], given.get("name"), given.get("metadata") or {}
+    project_id = ids.project_id(path)
+    if _create_project(connection, path, now_ms, name, metadata):
+        return get_project(connection, project_id)
+    before = get_project(connection, project_id, lock=True)
+    changes = {
+        "path": ids.tidy(path),  # one recovered from a damaged file has none until it is reported
+        "updated_ms": max(now_ms, before["updated_ms"]),
+        "name": before["name"] if name is None else name,
+        "metadata": {**(before["metadata"] or {}), **metadata},
+    }
+    update(connection, projects, project_id, changes)
+    return {**before, **changes}
+
+
+def meet_project(connection: sa.Connection, path: str, at_ms: int) -> None:
+    """Create the project if it is new, with the name that it gets when its sessions are read."""
+    _create_project(connection, path, at_ms, project_name(path), {})
+
+
+def _create_project(
+    connection: sa.Connection, path: str, at_ms: int, name: str | None, metadata: dict[str, Any]
+) -> bool:
+    """Create the project; return False if it existed. Of several at once, one succeeds."""
+    project_id, path = ids.project_id(path), ids.tidy(path)
+    row = {"id": project_id, "path": path, "name": name, "metadata": metadata}
+    is_new = put_new(connection, projects, {**row, "created_ms": at_ms, "updated_ms": at_ms})
+    if is_new:
+        events.announce(connection, "project.created", {"path": path}, project_id=project_id)
+    return is_new
+
+
+get_project = partial(get_row, table=projects)
+_LAST_USED = (projects.c.updated_ms.desc(), projects.c.id)
+list_projects = partial(find_page, table=projects, order=_LAST_USED)
+
+
+def remove_project(connection: sa.Connection, project_id: str, _now_ms: int) -> None:
+    """Delete the project and everything that belongs to it."""
+    get_project(connection, project_id)
+    connection.execute(sa.delete(projects).where(projects.c.id == project_id))
+    events.announce(connection, "project.removed", project_id=project_id)
+
+
+def project_figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
+    """Return a project and its figures; those of its actions from the sums of its sessions."""
+    project = get_project(connection, project_id)
+    branches = {
+        "requests": requests,
+        "tasks": requests.join(tasks),
+        "subtasks": requests.join(tasks).join(subtasks),
+    }
+    number = sa.select(sa.func.count()).where(requests.c.project_id == project_id)
+    counts = {
+        f"total_{noun}": connection.scalar(number.select_from(branch))
+        for noun, branch in branches.items()
+    }
+    summed = ("total_tools_used", "total_success", "total_duration_ms", "timed_actions")
+    sums = (sa.func.coalesce(sa.func.sum(sessions.c[name]), 0) for name in summed)
+    query = sa.select(*sums, sa.func.max(sessions.c.seen_ms))
+    row = connection.execute(query.where(sessions.c.project_id == project_id)).one()
+    calls, succeeded, took_ms, timed = map(int, row[:4])
+    return project, {
+        "project_id": project_id,
+        "project_name": project["name"],
+        "path": project["path"],
+        **counts,
+        "total_actions": calls,
+        "successful_actions": succeeded,
+        "avg_duration_ms": took_ms / timed if timed else None,
+        "last_activity_ms": max(row[4] or 0, project["updated_ms"]),
+    }
+
+
+HOUR_MS = 3_600_000
+NEWEST = 10_000  # top tools are those of the newest calls: a million are not counted again
+MOST_KEYWORDS = 10
+_READ_CHARS = 4_000
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SAY_NOTHING = frozenset(
+    ("the", "and", "for", "with", "from", "that", "this", "into", "not", "are")
+)
+_UNLISTED = ("project_id", "agent_id", "input", "output")
+_LISTED = [column for column in actions.c if column.name not in _UNLISTED]
+list_actions = partial(find_page, table=actions, columns=_LISTED)
+
+
+def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
+    """Add what a client sent, and its project and session if they are new."""
+    given = dict(given)
+    path, subtask_id = given.pop("project_path", None), given.get("subtask_id")
+    subtask = get_row(connection, subtask_id, table=subtasks) if subtask_id else {}
+    row = {
+        **dict.fromkeys(("input", "output", "agent_id", "subtask_id", "duration_ms")),
+        "exit_code": 0,
+        "file_paths": [],
+        **given,
+        "id": ids.in_order(now_ms),
+        "session_id": given.get("session_id") or subtask.get("session_id"),
+        "project_id": ids.project_id(path) if path else None,
+        "created_ms": now_ms,
+        "keywords": keywords(given.get("input"), given.get("file_paths", ())),
+    }
+    if path:
+        meet_project(connection, path, now_ms)
+    if row["session_id"]:
+        _add_call(connection, row)
+    connection.execute(sa.insert(actions), row)
+    agent_id = row["agent_id"] or subtask.get("agent_id")
+    if agent_id and row["session_id"]:
+        contexts.note_call(connection, row, agent_id)
+    shown = ("id", "tool_name", "tool_type", "exit_code")
+    events.tell(connection, "action.created", row, *shown, at_ms=now_ms)
+    return row
+
+
+def hourly(connection: sa.Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
+    """Count the actions of each hour of the last day; hours without any are left out."""
+    hour = (actions.c.created_ms // HOUR_MS).label("hour")
+    since = actions.c.created_ms > now_ms - 24 * HOUR_MS
+    query = sa.select(hour, sa.func.count().label("count"))
+    query = query.where(since, *matching(actions, session_id=session_id))
+    return [
+        {"hour": row_times.to_iso(int(row["hour"]) * HOUR_MS), "count": row["count"]}
+        for row in rows(connection, query.group_by(hour).order_by(hour))
+    ]
+
+
+def top_tools(connection: sa.Connection, limit: int, tool_type: str | None = None) -> list[Row]:
+    """Return the tools called most among the newest calls."""
+    newest = sa.select(actions.c.tool_name, actions.c.tool_type)
+    newest = newest.where(*matching(actions, tool_type=tool_type))
+    seen = newest.order_by(*newest_first(actions)).limit(NEWEST).subquery()
+    n = sa.func.count().label("count")
+    query = sa.select(*seen.c, n).group_by(*seen.c)
+    return rows(connection, query.order_by(n.desc(), seen.c.tool_name).limit(limit))
+
+
+def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
+    """Return the first ten different words that mean something."""
+    words = " ".join((text or "", *paths))[:_READ_CHARS].lower()
+    found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _SAY_NOTHING)
+    return list(found)[:MOST_KEYWORDS]
+
+
+def save_snapshot(
+    connection: sa.Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int
+) -> Row:
+    """Add a row per save; an unknown session is created, in the project that the save names."""
+    named = snapshot.get("project_id")
+    known = sa.select(projects.c.id).where(projects.c.id == named)
+    place = connection.scalar(known) if isinstance(named, str) else None
+    project_id = meet(connection, session_id, place, now_ms)
+    trigger = snapshot.get("trigger")
+    row: Row = {
+        "id": ids.in_order(now_ms),
+        "project_id": project_id,
+        "agent_id": f"{SNAPSHOT}-{session_id}-{now_ms}",
+        "agent_type": SNAPSHOT,
+        "session_id": session_id,
+        "status": "completed",
+        "role_context": snapshot,
+        **contexts.UNUSED,
+        "progress_summary": snapshot.get("context_summary"),
+        "updated_ms": now_ms,
+    }
+    connection.execute(sa.insert(agent_contexts), row)
+    events.announce(connection, "snapshot.saved", {"id": row["id"], "trigger": trigger}, row)
+    return row

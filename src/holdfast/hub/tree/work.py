@@ -1,20 +1,16 @@
 """The tree of work: requests (what a user asked for, in one session of one project), their tasks
-(each belongs to a wave), subtasks (what one agent does for a task), and actions: one tool call
-each, with the sums they leave in their session.
-
-Actions written here are sent over HTTP; `ingest/writers/tree` writes those read from transcripts.
+(each belongs to a wave), and subtasks (what one agent does for a task).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import partial
 from operator import itemgetter
 
 import sqlalchemy as sa
 
-from holdfast.hub import ids, row_times
+from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
@@ -32,7 +28,6 @@ from holdfast.hub.store.rows import (
 )
 from holdfast.hub.store.tables import actions, projects, requests, subtasks, tasks
 from holdfast.hub.tree import contexts, sessions, waves
-from holdfast.hub.tree.projects import meet as meet_project
 from holdfast.hub.tree.waves import UNDER_WAY, derive_status, times_after
 
 MOST_BELOW = 1_000  # subtasks of a task, actions of a subtask
@@ -321,74 +316,3 @@ def _follow_agents(connection: sa.Connection, found: Iterable[Row], now_ms: int)
     agents = {(row["session_id"], row["agent_id"]) for row in found if row["agent_id"] is not None}
     for session_id, agent_id in sorted(agents):
         contexts.follow(connection, session_id, agent_id, now_ms)
-
-
-HOUR_MS = 3_600_000
-NEWEST = 10_000  # top tools are those of the newest calls: a million are not counted again
-MOST_KEYWORDS = 10
-_READ_CHARS = 4_000
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_SAY_NOTHING = frozenset(
-    ("the", "and", "for", "with", "from", "that", "this", "into", "not", "are")
-)
-_UNLISTED = ("project_id", "agent_id", "input", "output")
-_LISTED = [column for column in actions.c if column.name not in _UNLISTED]
-list_actions = partial(find_page, table=actions, columns=_LISTED)
-
-
-def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
-    """Add what a client sent, and its project and session if they are new."""
-    given = dict(given)
-    path, subtask_id = given.pop("project_path", None), given.get("subtask_id")
-    subtask = get_subtask(connection, subtask_id) if subtask_id else {}
-    row = {
-        **dict.fromkeys(("input", "output", "agent_id", "subtask_id", "duration_ms")),
-        "exit_code": 0,
-        "file_paths": [],
-        **given,
-        "id": ids.in_order(now_ms),
-        "session_id": given.get("session_id") or subtask.get("session_id"),
-        "project_id": ids.project_id(path) if path else None,
-        "created_ms": now_ms,
-        "keywords": keywords(given.get("input"), given.get("file_paths", ())),
-    }
-    if path:
-        meet_project(connection, path, now_ms)
-    if row["session_id"]:
-        sessions.add_call(connection, row)
-    connection.execute(sa.insert(actions), row)
-    agent_id = row["agent_id"] or subtask.get("agent_id")
-    if agent_id and row["session_id"]:
-        contexts.note_call(connection, row, agent_id)
-    shown = ("id", "tool_name", "tool_type", "exit_code")
-    events.tell(connection, "action.created", row, *shown, at_ms=now_ms)
-    return row
-
-
-def hourly(connection: sa.Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
-    """Count the actions of each hour of the last day; hours without any are left out."""
-    hour = (actions.c.created_ms // HOUR_MS).label("hour")
-    since = actions.c.created_ms > now_ms - 24 * HOUR_MS
-    query = sa.select(hour, sa.func.count().label("count"))
-    query = query.where(since, *matching(actions, session_id=session_id))
-    return [
-        {"hour": row_times.to_iso(int(row["hour"]) * HOUR_MS), "count": row["count"]}
-        for row in rows(connection, query.group_by(hour).order_by(hour))
-    ]
-
-
-def top_tools(connection: sa.Connection, limit: int, tool_type: str | None = None) -> list[Row]:
-    """Return the tools called most among the newest calls."""
-    newest = sa.select(actions.c.tool_name, actions.c.tool_type)
-    newest = newest.where(*matching(actions, tool_type=tool_type))
-    seen = newest.order_by(*newest_first(actions)).limit(NEWEST).subquery()
-    n = sa.func.count().label("count")
-    query = sa.select(*seen.c, n).group_by(*seen.c)
-    return rows(connection, query.order_by(n.desc(), seen.c.tool_name).limit(limit))
-
-
-def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
-    """Return the first ten different words that mean something."""
-    words = " ".join((text or "", *paths))[:_READ_CHARS].lower()
-    found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _SAY_NOTHING)
-    return list(found)[:MOST_KEYWORDS]

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.hub import clean_text, projection, row_times
+from holdfast.hub import clean_text, ids, projection, row_times
 from holdfast.hub.board import agreements, messages, outboxes
 from holdfast.hub.board.local_agents import resolve_address
 from holdfast.hub.errors import Refused
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import projects
+from holdfast.hub.tree.sessions import meet_project
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import BoardArguments
@@ -34,7 +34,7 @@ def _post(asked: BoardArguments) -> ToolAnswer:
 
 
 def _read(asked: BoardArguments) -> ToolAnswer:
-    where = projects.id_of(client_session.project())
+    where = ids.project_id(client_session.project())
     ask = messages.Ask(_me(asked), row_times.now_ms(), MAX_ROWS, where, topic=asked.topic or None)
     store = client_session.store()
     found = store.read(lambda c: messages.look(c, ask))
@@ -55,13 +55,13 @@ def _claim(asked: BoardArguments) -> ToolAnswer:
 
 def _settle(asked: BoardArguments) -> ToolAnswer:
     work, me = _require(asked.work, "work"), _me(asked)
-    project, now = projects.id_of(client_session.project()), row_times.now_ms()
+    project, now = ids.project_id(client_session.project()), row_times.now_ms()
     client_session.store().write(lambda c: agreements.release_claim(c, project, work, me, now))
     return ToolAnswer(f"{work} is free", {"work": work, "settled": True})
 
 
 def _claims(asked: BoardArguments) -> ToolAnswer:
-    project, now = projects.id_of(client_session.project()), row_times.now_ms()
+    project, now = ids.project_id(client_session.project()), row_times.now_ms()
     store = client_session.store()
     page = store.read(lambda c: agreements.list_claims(c, MAX_ROWS, 0, now, project_id=project))
     return ToolAnswer(f"{page.total} claims hold", {}, "claims", list(map(_claim_row, page.rows)))
@@ -84,8 +84,8 @@ def _me(asked: BoardArguments) -> str:
 def _project() -> str:
     """The project's id. Its row is added if there is none yet."""
     path = client_session.project()
-    client_session.store().write(lambda c: projects.meet(c, path, row_times.now_ms()))
-    return projects.id_of(path)
+    client_session.store().write(lambda c: meet_project(c, path, row_times.now_ms()))
+    return ids.project_id(path)
 
 
 def _require(text: str, name: str) -> str:

@@ -14,8 +14,8 @@ from typing import ParamSpec, TypeVar
 from holdfast.api.database import Database
 from holdfast.hub.errors import NotThere, Unreachable
 from holdfast.hub.ingest import windows
-from holdfast.hub.tree import projects
 from holdfast.hub.tree.readings import state_of as state_of_hooks
+from holdfast.hub.tree.sessions import get_project
 from holdfast.memory import locations, session_sources
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -46,7 +46,7 @@ def state_of(session_id: str, agent_id: str) -> State | None:
 
 async def local_project(db: Database, project_id: str) -> str:
     """Return the folder of a project in which a session of this machine ran."""
-    row = await db.read(lambda connection: projects.get(connection, project_id))
+    row = await db.read(lambda connection: get_project(connection, project_id))
     path = locations.resolve(row["path"])
     if path not in await read_files(session_sources.known_projects):
         raise NotThere("Project on this machine")

@@ -37,7 +37,7 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree import readings
 from holdfast.hub.tree.contexts import SNAPSHOT, add_skills, count_tool
-from holdfast.hub.tree.projects import name_of
+from holdfast.hub.tree.sessions import project_name
 
 
 def create_missing(connection: Connection, records: Iterable[RecordedEvent]) -> None:
@@ -55,7 +55,7 @@ def _create_project(connection: Connection, project_id: str, path: str, at_ms: i
     row: Row = {
         "id": project_id,
         "path": path,
-        "name": name_of(path),
+        "name": project_name(path),
         "metadata": {},
         "created_ms": at_ms,
         "updated_ms": at_ms,
@@ -101,7 +101,7 @@ def _update_project(connection: Connection, record: RecordedProject) -> None:
     }
     if ids.project_id(record.path) == record.id:  # a project recovered from a damaged file has none
         changes["path"] = ids.tidy(record.path)
-        changes["name"] = row["name"] or name_of(
+        changes["name"] = row["name"] or project_name(
             record.path
         )  # one posted by a client may have none
     _change(connection, projects, row, changes)

@@ -25,7 +25,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.store.rows import Row, RowCache, pick
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
-from holdfast.hub.tree.work import keywords
+from holdfast.hub.tree.sessions import keywords
 
 DEFAULT_NAME = "Subagents"
 
