@@ -31,7 +31,7 @@ from tests.dashboard.machine import LiveSession
 
 from holdfast.hub import projection
 from holdfast.hub.ingest import gather, sync
-from holdfast.hub.store import events
+from holdfast.hub.store.rows import events_since, newest_event
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import readings
 
@@ -83,7 +83,7 @@ def change_rows() -> Iterator[Row]:
 def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
     """CPU seconds of a change by its parts; the first ones build what is built once."""
     spent = dict.fromkeys(("ingest", "two more looks", "projection", "events"), 0.0)
-    followed, heard = projection.follow(store, 0), store.read(events.newest_id)
+    followed, heard = projection.follow(store, 0), store.read(newest_event)
     for number in range(WARM_UP + CHANGES):
         if number == WARM_UP:
             spent = dict.fromkeys(spent, 0.0)
@@ -93,9 +93,9 @@ def _changes(store: Store, sessions: list[LiveSession]) -> dict[str, float]:
         spent["ingest"] += _cpu_of(look)
         spent["two more looks"] += _cpu_of(look) + _cpu_of(look)
         spent["projection"] += _cpu_of(partial(projection.follow, store, followed))
-        news = partial(events.list_since, after=heard, limit=500)
+        news = partial(events_since, after=heard, limit=500)
         spent["events"] += _cpu_of(partial(store.read, news))
-        followed = heard = store.read(events.newest_id)
+        followed = heard = store.read(newest_event)
     return {name: seconds / CHANGES for name, seconds in spent.items()}
 
 

@@ -12,8 +12,8 @@ from starlette.routing import Match
 from starlette.testclient import TestClient
 
 from holdfast.api.app import ROUTES, create
-from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
+from holdfast.api.responses import Database
 from holdfast.hub.store.store import Store
 
 TOKEN = "a-token-for-tests"

@@ -22,8 +22,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from holdfast.api.app import create, put_behind
-from holdfast.api.database import MOST_LISTENERS, Hub
 from holdfast.api.gate import Gate, Rules
+from holdfast.api.routes.events import MOST_LISTENERS, Hub
 from holdfast.api.server import Connection
 from holdfast.hub.store.engine import open_engine
 from holdfast.hub.store.store import Store

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from holdfast.hub.store import events
+from holdfast.hub.store import rows
+from holdfast.hub.store.rows import KEEP_MS, events_since, newest_event, prune_events
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
 from holdfast.hub.tree import sessions
@@ -122,16 +123,16 @@ def test_events_of_a_day_are_kept_and_never_too_many(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _announce(store, 10)
-    assert store.write(lambda c: events.prune(c, NOW + events.KEEP_MS - 1)) == 0
-    monkeypatch.setattr(events, "MOST_LIVE_EVENTS", 4)
-    assert store.write(lambda c: events.prune(c, NOW)) == 6
-    found = store.read(lambda c: events.list_since(c, 3, 100))
+    assert store.write(lambda c: prune_events(c, NOW + KEEP_MS - 1)) == 0
+    monkeypatch.setattr(rows, "MOST_LIVE_EVENTS", 4)
+    assert store.write(lambda c: prune_events(c, NOW)) == 6
+    found = store.read(lambda c: events_since(c, 3, 100))
     assert ([row["id"] for row in found.rows], found.missed) == ([7, 8, 9, 10], True)
-    assert not store.read(lambda c: events.list_since(c, 6, 100)).missed
-    assert store.write(lambda c: events.prune(c, NOW + 2 * events.KEEP_MS)) == 3
-    assert store.read(events.newest_id) == 10, "numbers go on from the newest"
+    assert not store.read(lambda c: events_since(c, 6, 100)).missed
+    assert store.write(lambda c: prune_events(c, NOW + 2 * KEEP_MS)) == 3
+    assert store.read(newest_event) == 10, "numbers go on from the newest"
     store.write(lambda c: sessions.add(c, {"id": "s"}, NOW))
-    assert store.read(events.newest_id) == 11
+    assert store.read(newest_event) == 11
 
 
 def test_one_who_was_away_too_long_is_told(live: Live, store: Store) -> None:

@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rate, Rules
+from holdfast.api.responses import Database
 from holdfast.hub.store.store import Store
 from tests.api.live import TOKEN, Live, in_thread
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.api import database
+from holdfast.api import responses
 from holdfast.hub.store.store import Store
 from tests.api.live import Answered, Live, in_thread, until
 from tests.stores import a_postgres
@@ -23,7 +23,7 @@ def _comes_back(live: Live, path: str) -> None:
 
 
 def test_one_that_hangs_is_said_in_time_and_so_is_health(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(responses, "ANSWER_SECONDS", 1.0)
     with a_postgres() as postgres:
         store = Store.open(str(postgres.get_uri()))
         with in_thread(store) as live:

@@ -20,7 +20,7 @@ from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
 from holdfast.api.app import ROUTES, create
-from holdfast.api.database import Database
+from holdfast.api.responses import Database
 from holdfast.checkpoint import index
 from holdfast.cli.main import NAMES, holdfast_command
 from holdfast.client import sample_payloads

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.errors import NoRoom
-from holdfast.hub.store import events
 from holdfast.hub.store.engine import WRITES
+from holdfast.hub.store.rows import announce, write_events
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import sessions
 from tests.contracts.trees import told
@@ -20,7 +20,7 @@ WAITING = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND
 def test_events_of_one_change_are_kept_in_their_order(store: Store) -> None:
     def change(connection: sa.Connection) -> None:
         for n in range(30):
-            events.announce(connection, f"k{n}", {"n": n, "of": ["ü", None]}, session_id="s")
+            announce(connection, f"k{n}", {"n": n, "of": ["ü", None]}, session_id="s")
 
     store.write(change)
     store.write(change)
@@ -37,17 +37,17 @@ def test_a_later_commit_never_has_a_lower_number(postgres_url: str) -> None:
     store = Store.open(postgres_url)
 
     def later(connection: sa.Connection) -> None:
-        events.announce(connection, "later")
+        announce(connection, "later")
 
     with ThreadPoolExecutor(1) as pool:
         with store.engine.connect().execution_options(**WRITES) as first, first.begin():
-            events.announce(first, "first")
-            events.write(first)
+            announce(first, "first")
+            write_events(first)
             waits = pool.submit(store.write, later)
             while not (store.read(lambda c: c.scalar(WAITING)) or waits.done()):
                 pass
-            events.announce(first, "second")
-            events.write(first)
+            announce(first, "second")
+            write_events(first)
         waits.result(timeout=30)
     assert [row["kind"] for row in told(store)] == ["first", "second", "later"]
     store.close()

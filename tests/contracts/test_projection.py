@@ -14,7 +14,7 @@ from holdfast.checkpoint import snapshot
 from holdfast.client import sample_payloads
 from holdfast.hub import ids, projection, projection_file
 from holdfast.hub.ingest.sync import sync
-from holdfast.hub.store import events
+from holdfast.hub.store.rows import announce
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import actions, blockings, messages, tasks
 from holdfast.hub.tree import work
@@ -261,7 +261,7 @@ def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
     assert projection.follow(store, last) == last
     assert _read() == {}
     [project] = rows_of(store, "projects")["projects"]
-    tell = partial(events.announce, kind="message.posted", project_id=project["id"])
+    tell = partial(announce, kind="message.posted", project_id=project["id"])
     store.write(lambda c: tell(c))
     assert projection.follow(store, last) == last + 1
     assert _read()["session_id"] == "s1"

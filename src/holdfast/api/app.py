@@ -1,27 +1,31 @@
-"""The application: routes, and one database behind them. `serve` puts the gate in front.
+"""The application: routes, one database behind them, and the answer to every error: `{"error": …}`,
+with the fields at fault. No request causes a 500. `serve` puts the gate in front.
 
 To add a route: in a module of `routes/`, which is listed in `MODULES`.
 """
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 import holdfast
-from holdfast.api import responses
-from holdfast.api.database import Database, Hub
 from holdfast.api.gate import PLACE, START, Token
 from holdfast.api.login import Tickets
+from holdfast.api.responses import Database
 from holdfast.api.routes import board, capacity, contexts, events, server, sessions, tree
+from holdfast.api.routes.events import Crowded, Hub
 from holdfast.api.routes.machine import (
     budget,
     checkpoints,
@@ -32,10 +36,11 @@ from holdfast.api.routes.machine import (
     search,
     session_view,
 )
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused
+from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-
-if TYPE_CHECKING:  # older releases of FastAPI have no telemetry
-    from fastapi.telemetry import TelemetryConfig
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
 
 MODULES = (  # in the order in which they are tried and described
     # before the sessions, whose ids may hold a slash
@@ -47,7 +52,7 @@ MODULES = (  # in the order in which they are tried and described
 ROUTES = [route for module in MODULES for route in module.router.routes]
 
 # FastAPI can report every request to a collector that the environment names: nothing of ours does.
-NO_TELEMETRY: TelemetryConfig = {
+NO_TELEMETRY: Any = {
     "tracing": False,
     "metrics": False,
     "logs": False,
@@ -65,10 +70,10 @@ def create(store: Store, token: Token | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         telemetry=NO_TELEMETRY,
+        exception_handlers=dict.fromkeys(HANDLED, _on_error),
     )
     app.state.started = time.monotonic()
     put_behind(app, store)
-    responses.install(app)
     app.router.routes += ROUTES
     join_pages(app)
     app.state.tickets = Tickets(token)
@@ -118,3 +123,56 @@ def join_pages(app: FastAPI, folder: Path = FOLDER) -> None:
 
 async def _to_page(_request: Request) -> Response:
     return RedirectResponse(PLACE)
+
+
+HANDLED = (RequestValidationError, RecursionError, HoldfastError, HTTPException, Exception)
+
+
+async def _on_error(_request: Request, error: Any) -> Response:
+    status, words, more, headers = _describe_error(error)
+    return JSONResponse({"error": words, **more}, status, headers=headers)
+
+
+def _describe_error(error: Exception) -> tuple[int, str, Row, Mapping[str, str] | None]:
+    """Return the status, the words, further fields and headers of an error."""
+    match error:
+        case RequestValidationError():
+            return 400, *_invalid_fields(error), None
+        case RecursionError():
+            return 400, "Validation failed", {"details": {"body": ["nested too deep"]}}, None
+        case Refused():
+            details = {"details": {error.field: [str(error)]}} if error.field else {}
+            return 400, str(error), details, None
+        case NotThere():
+            return 404, str(error), {}, None
+        case AlreadyThere():
+            return 409, str(error), {"id": error.which, **error.more}, None
+        case Crowded():
+            return 503, str(error), {}, {"Retry-After": "5"}
+        case HoldfastError():  # the database or the disk failed; the error says how
+            log.add("ERROR", "api", str(error))
+            return 503, str(error), {"try_next": error.hint}, None
+        case HTTPException(status_code=405):
+            return 405, "Method not allowed", {}, error.headers
+        case HTTPException():
+            words = "Not found" if error.status_code == 404 else str(error.detail)
+            return error.status_code, words, {}, error.headers
+    first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
+    log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
+    return 500, "Something went wrong; holdfast log says what", {}, None
+
+
+def _invalid_fields(failure: RequestValidationError) -> tuple[str, dict[str, Any]]:
+    details: dict[str, list[str]] = {}
+    for error in failure.errors():
+        where, *rest = (str(part) for part in error["loc"] if not _is_inner(part))
+        name = ".".join(rest) if rest and error["type"] != "json_invalid" else where
+        details.setdefault(name, []).append(str(error["msg"]))
+    query_only = all(str(error["loc"][0]) == "query" for error in failure.errors())
+    words = "Invalid query parameters" if query_only else "Validation failed"
+    return words, {"details": details}
+
+
+def _is_inner(part: object) -> bool:
+    """Whether this part of a location is pydantic's own (`function-after[…]`) and no field."""
+    return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None

@@ -1,6 +1,6 @@
 """Routers and answers. Answers are encoded here and described by models; tests check every answer
-against its model. Errors are answers too: `{"error": …}`, with the fields at fault. No request
-causes a 500.
+against its model. Routes read the database on another thread, and write one after the other; a
+request is answered in time even if the database hangs: with 503.
 
 `Noun` has the routes that are the same for every kind of row. A module of routes says which
 function of `hub` does the work, which models body and answer have, and what the route is for; it
@@ -9,31 +9,62 @@ adds what only its noun can do.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import Parameter, Signature, cleandoc, signature
 from types import GenericAlias
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, TypeVar, get_origin
 
 import msgspec
 import sqlalchemy as sa
-from fastapi import APIRouter, FastAPI, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, create_model
-from starlette.exceptions import HTTPException
 
-from holdfast.api.database import Crowded, Db
 from holdfast.api.fields import Body, IdPath, Limit, Offset
 from holdfast.hub import row_times
-from holdfast.hub.errors import AlreadyThere, NotThere, Refused
+from holdfast.hub.errors import Unreachable
+from holdfast.hub.store.engine import translate_driver_errors
 from holdfast.hub.store.rows import DURATIONS, Page, Row
+from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import Json
-from holdfast.wire import log
-from holdfast.wire.errors import HoldfastError
+
+T = TypeVar("T")
+ANSWER_SECONDS = 15.0
+
+
+class Database:
+    """What routes use of the database."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    async def read(self, query: Callable[[sa.Connection], T]) -> T:
+        return await self._in_time(asyncio.to_thread(self.store.read, query))
+
+    async def write(self, change: Callable[[sa.Connection], T]) -> T:
+        """Write a change. A request that is cancelled before its turn is never written."""
+        with translate_driver_errors():
+            return await self._in_time(asyncio.wrap_future(self.store.submit(change)))
+
+    async def _in_time(self, answer: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await answer
+        except TimeoutError:
+            words = f"the database did not answer in {ANSWER_SECONDS:g} seconds"
+            raise Unreachable(words) from None
+
+
+async def _database(request: Request) -> Database:
+    database: Database = request.app.state.database
+    return database
+
+
+Db = Annotated[Database, Depends(_database)]
 
 
 class Route(APIRoute):
@@ -136,63 +167,6 @@ class ErrorAnswer(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     error: str
-
-
-def install(app: FastAPI) -> None:
-    """Install one handler for every kind of error."""
-    ours = (NotThere, Refused, AlreadyThere, Crowded, HoldfastError)
-    for kind in (RequestValidationError, RecursionError, *ours, HTTPException, Exception):
-        app.add_exception_handler(kind, _on_error)
-
-
-def _on_error(_request: Request, error: Exception) -> JSONResponse:
-    status, words, more, headers = _describe_error(error)
-    return JSONResponse({"error": words, **more}, status, headers=headers)
-
-
-def _describe_error(error: Exception) -> tuple[int, str, Row, Mapping[str, str] | None]:
-    """Return the status, the words, further fields and headers of an error."""
-    match error:
-        case RequestValidationError():
-            return 400, *_invalid_fields(error), None
-        case RecursionError():
-            return 400, "Validation failed", {"details": {"body": ["nested too deep"]}}, None
-        case Refused():
-            details = {"details": {error.field: [str(error)]}} if error.field else {}
-            return 400, str(error), details, None
-        case NotThere():
-            return 404, str(error), {}, None
-        case AlreadyThere():
-            return 409, str(error), {"id": error.which, **error.more}, None
-        case Crowded():
-            return 503, str(error), {}, {"Retry-After": "5"}
-        case HoldfastError():  # the database or the disk failed; the error says how
-            log.add("ERROR", "api", str(error))
-            return 503, str(error), {"try_next": error.hint}, None
-        case HTTPException(status_code=405):
-            return 405, "Method not allowed", {}, error.headers
-        case HTTPException():
-            words = "Not found" if error.status_code == 404 else str(error.detail)
-            return error.status_code, words, {}, error.headers
-    first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
-    log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
-    return 500, "Something went wrong; holdfast log says what", {}, None
-
-
-def _invalid_fields(failure: RequestValidationError) -> tuple[str, dict[str, Any]]:
-    details: dict[str, list[str]] = {}
-    for error in failure.errors():
-        where, *rest = (str(part) for part in error["loc"] if not _is_inner(part))
-        name = ".".join(rest) if rest and error["type"] != "json_invalid" else where
-        details.setdefault(name, []).append(str(error["msg"]))
-    query_only = all(str(error["loc"][0]) == "query" for error in failure.errors())
-    words = "Invalid query parameters" if query_only else "Validation failed"
-    return words, {"details": details}
-
-
-def _is_inner(part: object) -> bool:
-    """Whether this part of a location is pydantic's own (`function-after[…]`) and no field."""
-    return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
 CONFLICT: dict[int | str, dict[str, Any]] = {

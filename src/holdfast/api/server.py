@@ -28,9 +28,9 @@ from sqlalchemy.engine import Connection as DbConnection
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from holdfast.api.app import create
-from holdfast.api.database import Hub
 from holdfast.api.gate import KNOWN, LOOPBACK, Gate, Rules
 from holdfast.api.login import link, lock_file, needs_token, token, token_file
+from holdfast.api.routes.events import Hub
 from holdfast.files import lock
 from holdfast.hub import rebuild
 from holdfast.hub.ingest import gather, sync

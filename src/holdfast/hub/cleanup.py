@@ -9,8 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from holdfast.hub import ids
-from holdfast.hub.store import events
-from holdfast.hub.store.rows import first
+from holdfast.hub.store.rows import first, prune_events
 from holdfast.hub.store.tables import (
     agent_contexts,
     claims,
@@ -58,7 +57,7 @@ def run(
     is_gone = compactions.c.session_id.not_in(held)
     _delete(connection, compactions, (compactions.c.at_ms < now_ms - KEPT_MS) & is_gone)
     readings.prune(connection, now_ms, held)
-    events.prune(connection, now_ms)
+    prune_events(connection, now_ms)
     figures["durationMs"] = round((time.monotonic() - began) * 1000)
     row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}
     connection.execute(sa.insert(cleanups), row)

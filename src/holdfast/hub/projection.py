@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners
 from holdfast.hub.clean_text import clean_value
-from holdfast.hub.store.events import newest_id
-from holdfast.hub.store.rows import Row, first, newest_first, rows, with_public_times
+from holdfast.hub.store.rows import Row, first, newest_event, newest_first, rows, with_public_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,
@@ -68,7 +67,7 @@ def follow(store: Store, after: int) -> int:
 
 
 def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str | None]]:
-    last = newest_id(connection)
+    last = newest_event(connection)
     query = sa.select(events.c.project_id).where(events.c.kind.not_in(OF_WINDOWS))
     query = query.where(events.c.id > after).distinct().limit(MOST_PLACES)
     found = set(connection.scalars(query)) if last > after else set()

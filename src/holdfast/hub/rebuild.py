@@ -16,10 +16,9 @@ import sqlalchemy as sa
 
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest.sync import IngestResult, lock_source, sync
-from holdfast.hub.store import events
 from holdfast.hub.store.backup import nightly_path
 from holdfast.hub.store.engine import default_url, shown_url
-from holdfast.hub.store.rows import update
+from holdfast.hub.store.rows import announce, update
 from holdfast.hub.store.salvage import save
 from holdfast.hub.store.schema import set_aside_if_damaged
 from holdfast.hub.store.store import Store
@@ -80,7 +79,7 @@ def _finish(connection: sa.Connection, damaged: bool) -> None:
     """Sum up the calls of each session again, whichever way its actions came."""
     for session_id in connection.scalars(sa.select(sessions.c.id)).all() if damaged else ():
         update(connection, sessions, session_id, sums(connection, session_id))
-    events.announce(connection, "store.rebuilt", {"damaged": damaged})
+    announce(connection, "store.rebuilt", {"damaged": damaged})
 
 
 def forget(store: Store, sources: Iterable[str]) -> None:

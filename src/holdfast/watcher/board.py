@@ -16,8 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.hub import clean_text, ids
 from holdfast.hub.board import messages, outboxes
-from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row
+from holdfast.hub.store.rows import Row, newest_event
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree.sessions import meet_project
 from holdfast.wire import log
@@ -53,7 +52,7 @@ class BoardWriter:
 
     def _follow(self, store: Store, now_ms: int, again: bool) -> None:
         outboxes.settle(store, now_ms)
-        newest = store.read(events.newest_id)
+        newest = store.read(newest_event)
         if again or not self._complete or newest != self._after:
             self._complete = outboxes.hand_out(store, now_ms)
         self._after = newest

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from sqlalchemy.engine import Connection
 
-from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, IdQuery
-from holdfast.api.responses import Router, answer, respond
+from holdfast.api.responses import Db, Router, answer, respond
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere, StoreError
 from holdfast.hub.store.rows import Row

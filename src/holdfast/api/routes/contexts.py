@@ -12,8 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from sqlalchemy.engine import Connection
 
 from holdfast.api import fields
-from holdfast.api.database import Db
-from holdfast.api.responses import Paged, Router, answer, paging, respond, row_answer
+from holdfast.api.responses import Db, Paged, Router, answer, paging, respond, row_answer
 from holdfast.brief.compose import Brief, compose_rows
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused

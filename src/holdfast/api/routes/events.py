@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -19,8 +19,9 @@ from sqlalchemy.exc import DataError, IntegrityError
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.api import fields
-from holdfast.api.database import Database, Db, Hub
 from holdfast.api.responses import (
+    Database,
+    Db,
     ErrorAnswer,
     Paged,
     Router,
@@ -34,17 +35,21 @@ from holdfast.hub.errors import Refused, StoreError
 from holdfast.hub.ingest import records
 from holdfast.hub.ingest.sync import StalePosition, ingest_batch
 from holdfast.hub.store import tables
-from holdfast.hub.store.events import list_since, newest_id
-from holdfast.hub.store.rows import Page, Row
+from holdfast.hub.store.rows import Page, Row, events_since, newest_event
+from holdfast.hub.store.store import Store
 from holdfast.hub.tree import audit
 from holdfast.redact.find import are_clean, redact, redact_named_values
 from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
 
 router = Router(tags=["events"])
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 60.0
 AGAIN_SECONDS = 1.0
 READ_AT_ONCE = 500
+ASK_SECONDS = 0.5
+MOST_LISTENERS = 100
+PAUSE_SECONDS = 0.002  # per listener: a hundred of them look at most five times a second each
 
 Number = Annotated[int, Query(ge=0, le=fields.MOST_BIGINT)]
 Name = Annotated[str, Query(min_length=1, max_length=fields.MOST_ID), AfterValidator(fields.plain)]
@@ -58,6 +63,86 @@ EventRow = row_answer("Event", tables.events, "* body:object")
 # `last`: pass it as `after` to get the next events. `missed`: events after the given number were
 # already pruned.
 EventList = answer("EventList", "count:int limit:int last:int more:bool missed:bool events:Event[]")
+
+
+class Crowded(HoldfastError):
+    """The limit of listeners is reached."""
+
+
+class Hub:
+    """Pokes the listeners of this process when there may be new events. Each reads and sends at its
+    own pace, so a slow one delays no other. Commits of other processes poke too: while anybody
+    listens, the newest event is asked for twice a second."""
+
+    def __init__(self, store: Store, most: int = MOST_LISTENERS) -> None:
+        self._store = store
+        self._most = most
+        self._listeners: set[asyncio.Event] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._others: asyncio.Task[None] | None = None
+        self.stopping = False
+        store.changed.append(self.poke)
+
+    def poke(self) -> None:
+        """Wake the listeners; may be called from any thread."""
+        loop = self._loop
+        if loop is not None and self._listeners and not loop.is_closed():
+            loop.call_soon_threadsafe(self._wake)
+
+    def has_listeners(self) -> bool:
+        """Whether anybody listens."""
+        return bool(self._listeners)
+
+    def stop(self) -> None:
+        """End every listener, because the server ends."""
+        self.stopping = True
+        self.poke()
+
+    def expect_room(self) -> None:
+        if len(self._listeners) >= self._most:
+            raise Crowded(f"{self._most} listen already")
+
+    @property
+    def pause_seconds(self) -> float:
+        return PAUSE_SECONDS * len(self._listeners)
+
+    @asynccontextmanager
+    async def joined(self) -> AsyncIterator[asyncio.Event]:
+        """Yield an event that is set whenever there may be something new; it is set at first."""
+        self.expect_room()  # check again: many may have joined together
+        self._loop = asyncio.get_running_loop()
+        poked = asyncio.Event()
+        poked.set()
+        self._listeners.add(poked)
+        if self._others is None:
+            self._others = self._loop.create_task(self._hear_others())
+        try:
+            yield poked
+        finally:
+            self._listeners.discard(poked)
+            if not self._listeners and self._others is not None:
+                self._others.cancel()
+                self._others = None
+
+    def _wake(self) -> None:
+        for poked in self._listeners:
+            poked.set()
+
+    async def _hear_others(self) -> None:
+        """Ask twice a second whether another process has committed events."""
+        last, failed = -1, False
+        while True:
+            try:
+                newest = await asyncio.to_thread(self._store.read, newest_event)
+                if newest != last:
+                    last = newest
+                    self._wake()
+                failed = False
+            except Exception as error:
+                if not failed:
+                    log.add("WARN", "events", f"cannot hear of other processes: {error}")
+                failed = True
+            await asyncio.sleep(ASK_SECONDS)
 
 
 async def _hub(request: Request) -> Hub:
@@ -89,13 +174,13 @@ async def get(
     begin = last_event_id if last_event_id is not None else after
     accepts = request.headers.get("accept", "")
     if "json" in accepts and "event-stream" not in accepts:
-        found = await db.read(lambda c: list_since(c, begin or 0, limit, **wanted))
+        found = await db.read(lambda c: events_since(c, begin or 0, limit, **wanted))
         events = EventRow.of_each(found.rows)
         counts = {"count": len(events), "limit": limit, "last": found.last}
         return respond({"events": events, **counts, "more": found.more, "missed": found.missed})
     hub.expect_room()
     if begin is None:
-        begin = await db.read(newest_id)
+        begin = await db.read(newest_event)
     return _Stream(db, hub, begin, wanted)
 
 
@@ -138,7 +223,7 @@ class _Stream(StreamingResponse):
         """Read events, then send: nothing is held open while a reader is slow."""
         more = True
         while more and not self._hub.stopping:
-            look = partial(list_since, after=self._after, limit=READ_AT_ONCE, **self._wanted)
+            look = partial(events_since, after=self._after, limit=READ_AT_ONCE, **self._wanted)
             found = await self._db.read(look)
             if found.missed:
                 yield b"event: missed\ndata: {}\n\n"

@@ -16,9 +16,8 @@ from pydantic import BaseModel, Field
 from sqlalchemy.engine import Connection
 
 import holdfast
-from holdfast.api.database import Db
 from holdfast.api.login import GOOD_SECONDS, Tickets, link
-from holdfast.api.responses import Router, answer, respond
+from holdfast.api.responses import Db, Router, answer, respond
 from holdfast.api.routes.machine.files import read_files
 from holdfast.hub import cleanup, row_times
 from holdfast.hub.errors import StoreError

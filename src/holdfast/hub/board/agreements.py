@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from holdfast.hub import clean_text, ids, row_times
 from holdfast.hub.errors import AlreadyThere, Refused
-from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
     Page,
     Row,
@@ -18,6 +17,7 @@ from holdfast.hub.store.rows import (
     put_and_get,
     remove,
     rows,
+    tell,
     upsert,
 )
 from holdfast.hub.store.tables import agent_contexts, blockings, claims, sessions, subtasks, windows
@@ -54,7 +54,7 @@ def take_claim(
     for _ in range(3):  # on PostgreSQL the holder may release it between the two queries
         if got := connection.execute(taking).mappings().first():
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
-            events.tell(connection, kind, dict(got), *TOLD)
+            tell(connection, kind, dict(got), *TOLD)
             return dict(got)
         if holder := _holder(connection, project_id, work):
             raise _already_claimed(holder)
@@ -69,7 +69,7 @@ def release_claim(
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
         raise _already_claimed(held)
     held = remove(connection, claims, project_id=project_id, work=work, agent_id=agent_id)
-    events.tell(connection, "claim.released", held, *TOLD)
+    tell(connection, "claim.released", held, *TOLD)
     return held
 
 
@@ -105,7 +105,7 @@ def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     row = {"id": ids.new(), "reason": None, "created_ms": now_ms, **given}
     changes = {"reason": given.get("reason", blockings.c.reason)}
     kept = put_and_get(connection, blockings, PAIR, row, changes)
-    events.tell(connection, "blocking.added", kept, *PAIR)
+    tell(connection, "blocking.added", kept, *PAIR)
     return kept
 
 
@@ -134,5 +134,5 @@ def list_waits(connection: sa.Connection, project_id: str | None = None) -> list
 def remove_wait(connection: sa.Connection, **which: str) -> Row:
     """End a wait, by its id or by its two agents."""
     gone = remove(connection, blockings, **which)
-    events.tell(connection, "blocking.removed", gone, *PAIR)
+    tell(connection, "blocking.removed", gone, *PAIR)
     return gone

@@ -24,10 +24,10 @@ import sqlalchemy as sa
 from holdfast.hub import clean_text, ids
 from holdfast.hub.board.local_agents import NOT_TO_AGENTS
 from holdfast.hub.errors import Refused
-from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
     Page,
     Row,
+    announce,
     fetch_page,
     find_page,
     insert_into,
@@ -36,6 +36,7 @@ from holdfast.hub.store.rows import (
     put_and_get,
     remove,
     rows,
+    tell,
 )
 from holdfast.hub.store.tables import (
     agent_contexts,
@@ -113,7 +114,7 @@ def post(connection: sa.Connection, row: Row) -> None:
         get_project(connection, row["project_id"])
     connection.execute(sa.insert(messages), row)
     shown = ("id", "topic", "from_agent", "to_agent", "priority")
-    events.tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])
+    tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])
 
 
 def post_once(connection: sa.Connection, row: Row) -> bool:
@@ -180,14 +181,14 @@ def subscribe(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     changes = {**given, "updated_ms": now_ms}
     row = {"id": ids.new(), "callback_url": None, "created_ms": now_ms, **changes}
     kept = put_and_get(connection, subscriptions, PAIR, row, changes)
-    events.tell(connection, "subscription.added", kept, *PAIR)
+    tell(connection, "subscription.added", kept, *PAIR)
     return kept
 
 
 def unsubscribe(connection: sa.Connection, **which: str) -> Row:
     """End a subscription, by its id or by its agent and topic."""
     gone = remove(connection, subscriptions, **which)
-    events.tell(connection, "subscription.removed", gone, *PAIR)
+    tell(connection, "subscription.removed", gone, *PAIR)
     return gone
 
 
@@ -356,7 +357,7 @@ def _hand_over(
     written = [id_ for id_ in message_ids if id_ in got]
     if written:
         kind = "message.read" if state == READ else "message.claimed"
-        events.announce(connection, kind, {"agent_id": agent_id, "message_ids": written})
+        announce(connection, kind, {"agent_id": agent_id, "message_ids": written})
     return written
 
 

@@ -13,7 +13,8 @@ from holdfast.hub import cleanup, projection, row_times
 from holdfast.hub.ingest import gather, set_aside
 from holdfast.hub.ingest import sync as ingest
 from holdfast.hub.ingest.windows import all_windows
-from holdfast.hub.store import backup, events
+from holdfast.hub.store import backup
+from holdfast.hub.store.rows import prune_events
 from holdfast.hub.store.store import Store
 from holdfast.settings import load as settings_load
 from holdfast.wire import log, places
@@ -141,7 +142,7 @@ def retry(store: Store) -> None:
 
 
 def prune(store: Store) -> None:
-    store.write(lambda c: events.prune(c, row_times.now_ms()))
+    store.write(lambda c: prune_events(c, row_times.now_ms()))
 
 
 def copy(store: Store) -> None:

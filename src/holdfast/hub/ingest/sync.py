@@ -29,8 +29,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.ingest.writers import sessions as writers
 from holdfast.hub.ingest.writers.tree import Actions, Subtasks, Tree
-from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, put, rows
+from holdfast.hub.store.rows import Row, announce, clear_events, put, rows
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions, sessions
 from holdfast.hub.tree import audit as audit_log
@@ -89,7 +88,7 @@ def ingest_batch(
     row = {"source": batch.source, "position": batch.until, "updated_ms": row_times.now_ms()}
     put(connection, positions, ("source",), row)
     if not announce:
-        events.clear(connection)
+        clear_events(connection)
     return counts
 
 
@@ -166,11 +165,11 @@ def _announce(
     for kind, changed in changes:
         for row in changed[-room:] if room else []:
             body = {"id": row["id"], "status": row.get("status")}
-            events.announce(connection, kind, body, project_id=project_id, session_id=session_id)
+            announce(connection, kind, body, project_id=project_id, session_id=session_id)
             room -= 1
     if done:
         tools = sorted({row["tool_name"] for row in done})[:20]
-        events.announce(
+        announce(
             connection,
             "actions.created",
             {"count": len(done), "tools": tools},

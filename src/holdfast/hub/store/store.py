@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from holdfast.hub.errors import Corrupt, StoreError
-from holdfast.hub.store import events, schema
+from holdfast.hub.store import schema
 from holdfast.hub.store.engine import (
     WRITES,
     assert_not_replaced,
@@ -30,6 +30,7 @@ from holdfast.hub.store.engine import (
     public_message,
     translate_driver_errors,
 )
+from holdfast.hub.store.rows import clear_events, write_events
 from holdfast.wire import log
 
 T = TypeVar("T")
@@ -120,14 +121,14 @@ class Store:
 
     def _commit(self, change: Callable[[Connection], T]) -> T:
         with self._writing.connect() as connection:
-            events.clear(connection)
+            clear_events(connection)
             with connection.begin():
                 # A newer Holdfast may have upgraded it: tables may mean something else.
                 found = connection.exec_driver_sql(schema.ASK_VERSION).scalar()
                 if found != schema.HEAD:
                     schema.refuse_newer(found or "")
                 answer = change(connection)
-                events.write(connection)
+                write_events(connection)
             assert_not_replaced(connection)
             return answer
 

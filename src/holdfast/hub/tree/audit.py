@@ -13,8 +13,7 @@ import msgspec
 import sqlalchemy as sa
 
 from holdfast.hub import row_times
-from holdfast.hub.store.events import announce, tell
-from holdfast.hub.store.rows import Page, Row, fetch_page, matching, rows
+from holdfast.hub.store.rows import Page, Row, announce, fetch_page, matching, rows, tell
 from holdfast.hub.store.tables import agent_contexts, audit, sessions
 from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure

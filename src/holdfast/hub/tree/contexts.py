@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 
 from holdfast.hub import ids, row_times
-from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
     Page,
     Row,
+    announce,
     fetch_page,
     find,
     first,
@@ -342,7 +342,7 @@ def report(connection: sa.Connection, context_id: str, given: Row, now_ms: int) 
         "updated_ms": now_ms,
     }
     update(connection, agent_contexts, context_id, changes)
-    events.announce(connection, "agent.progress", {"agent_id": before["agent_id"], **told}, before)
+    announce(connection, "agent.progress", {"agent_id": before["agent_id"], **told}, before)
     return {**before, **changes}
 
 

@@ -17,8 +17,7 @@ import sqlalchemy as sa
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
-from holdfast.hub.store import events
-from holdfast.hub.store.rows import Page, Row, fetch_page, matching, put, rows, upsert
+from holdfast.hub.store.rows import Page, Row, announce, fetch_page, matching, put, rows, upsert
 from holdfast.hub.store.tables import compactions, projects, readings, sessions, subtasks, windows
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.text.sentences import clip
@@ -123,11 +122,11 @@ TOLD = (
 )
 
 
-def announce(connection: sa.Connection, row: Row) -> None:
+def announce_window(connection: sa.Connection, row: Row) -> None:
     """Announce a changed window with its reading, so that listeners need not ask for it."""
     held = row["health"] or {}
     body = {"agent_id": row["agent_id"], **{name: held.get(name) for name in TOLD}}
-    events.announce(connection, "window.changed", body, row)
+    announce(connection, "window.changed", body, row)
 
 
 def reset(connection: sa.Connection, row: Row, now_ms: int) -> Row:

@@ -17,16 +17,17 @@ import sqlalchemy as sa
 
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import AlreadyThere, Refused
-from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
     Page,
     Row,
+    announce,
     fetch_page,
     find_page,
     matching,
     newest_first,
     put_new,
     rows,
+    tell,
     update,
 )
 from holdfast.hub.store.rows import find as find_row
@@ -63,7 +64,7 @@ def add(connection: sa.Connection, row: Row, now_ms: int) -> Row:
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
     if not put_new(connection, sessions, whole):
         raise AlreadyThere("Session already exists", row["id"])
-    events.tell(connection, "session.started", whole, session_id=row["id"])
+    tell(connection, "session.started", whole, session_id=row["id"])
     return get(connection, row["id"])
 
 
@@ -74,7 +75,7 @@ def meet(
     session that has no project gets this one. Return its project."""
     row = {"id": session_id, "project_id": project_id, "started_ms": now_ms, "seen_ms": now_ms}
     if put_new(connection, sessions, row):
-        events.tell(connection, "session.started", row, session_id=session_id)
+        tell(connection, "session.started", row, session_id=session_id)
     table = sessions.c
     changes = {
         "seen_ms": sa.case((table.seen_ms > now_ms, table.seen_ms), else_=now_ms),
@@ -172,7 +173,7 @@ def change(connection: sa.Connection, session_id: str, changes: Row, _now_ms: in
     before = get(connection, session_id)
     update(connection, sessions, session_id, changes)
     kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
-    events.tell(connection, kind, {**before, **changes}, session_id=session_id)
+    tell(connection, kind, {**before, **changes}, session_id=session_id)
     return get(connection, session_id)
 
 
@@ -185,14 +186,14 @@ def note_compaction(
     changes |= {"compact_summary": summary} if summary else {}
     noted = sa.update(sessions).where(sessions.c.id == session_id).values(changes)
     if connection.execute(noted).rowcount:
-        events.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
+        announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
 
 
 def remove(connection: sa.Connection, session_id: str, _now_ms: int) -> None:
     remove_row(connection, sessions, id=session_id)
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
-    events.announce(connection, "session.removed", session_id=session_id)
+    announce(connection, "session.removed", session_id=session_id)
 
 
 def stats(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
@@ -298,7 +299,7 @@ def _create_project(
     row = {"id": project_id, "path": path, "name": name, "metadata": metadata}
     is_new = put_new(connection, projects, {**row, "created_ms": at_ms, "updated_ms": at_ms})
     if is_new:
-        events.announce(connection, "project.created", {"path": path}, project_id=project_id)
+        announce(connection, "project.created", {"path": path}, project_id=project_id)
     return is_new
 
 
@@ -311,7 +312,7 @@ def remove_project(connection: sa.Connection, project_id: str, _now_ms: int) -> 
     """Delete the project and everything that belongs to it."""
     get_project(connection, project_id)
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
-    events.announce(connection, "project.removed", project_id=project_id)
+    announce(connection, "project.removed", project_id=project_id)
 
 
 def project_figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
@@ -382,7 +383,7 @@ def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     if agent_id and row["session_id"]:
         contexts.note_call(connection, row, agent_id)
     shown = ("id", "tool_name", "tool_type", "exit_code")
-    events.tell(connection, "action.created", row, *shown, at_ms=now_ms)
+    tell(connection, "action.created", row, *shown, at_ms=now_ms)
     return row
 
 
@@ -437,5 +438,5 @@ def save_snapshot(
         "updated_ms": now_ms,
     }
     connection.execute(sa.insert(agent_contexts), row)
-    events.announce(connection, "snapshot.saved", {"id": row["id"], "trigger": trigger}, row)
+    announce(connection, "snapshot.saved", {"id": row["id"], "trigger": trigger}, row)
     return row

@@ -15,8 +15,7 @@ from typing import Literal, TypeAlias
 import sqlalchemy as sa
 
 from holdfast.hub import ids
-from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, rows
+from holdfast.hub.store.rows import Row, announce, rows
 from holdfast.hub.store.tables import requests, subtasks, tasks
 
 RequestStatus: TypeAlias = Literal[
@@ -139,7 +138,7 @@ def settle(
     for wave, status in judge(_stages(connection, session_id)).items():
         if status in EVENTS and before.get(wave) != status:
             body = {"wave_number": wave[1], "status": status}
-            events.announce(connection, EVENTS[status], body, place)
+            announce(connection, EVENTS[status], body, place)
 
 
 def _parent_updates(session_id: str) -> Iterator[sa.Update]:

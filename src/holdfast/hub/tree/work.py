@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store import events
 from holdfast.hub.store.rows import (
     Page,
     Row,
@@ -24,6 +23,7 @@ from holdfast.hub.store.rows import (
     newest_first,
     noun_of,
     rows,
+    tell,
     update,
 )
 from holdfast.hub.store.tables import actions, projects, requests, subtasks, tasks
@@ -66,7 +66,7 @@ def _tell(connection: sa.Connection, table: sa.Table, what: str, row: Row, place
     """Announce what happened to a row, in the project and the session of `place`."""
     where = {name: place[name] for name in ("project_id", "session_id")}
     kind = f"{noun_of(table).lower()}.{what}"
-    events.tell(connection, kind, row, *TOLD[table], **where)
+    tell(connection, kind, row, *TOLD[table], **where)
 
 
 def add_request(connection: sa.Connection, given: Row, now_ms: int) -> Row:

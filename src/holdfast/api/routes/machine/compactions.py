@@ -9,9 +9,8 @@ from typing import Annotated, Any
 from fastapi import Path, Response
 from sqlalchemy.engine import Connection
 
-from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, Limit, Offset, SessionPath, WordQuery
-from holdfast.api.responses import Paged, Router, answer, paging, respond
+from holdfast.api.responses import Db, Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere

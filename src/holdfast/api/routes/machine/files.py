@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from holdfast.api.database import Database
+from holdfast.api.responses import Database
 from holdfast.hub.errors import NotThere, Unreachable
 from holdfast.hub.ingest import windows
 from holdfast.hub.tree.readings import state_of as state_of_hooks

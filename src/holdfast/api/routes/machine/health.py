@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Response
 
 import holdfast
-from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, WordQuery
-from holdfast.api.responses import Router, answer, respond
+from holdfast.api.responses import Db, Router, answer, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.archive import transcripts as archived
 from holdfast.client.agents import AGENTS

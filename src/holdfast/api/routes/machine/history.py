@@ -11,9 +11,8 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 from sqlalchemy.engine import Connection
 
-from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, Limit, Offset, TimeMs, WordQuery
-from holdfast.api.responses import Paged, Router, answer, paging, respond
+from holdfast.api.responses import Db, Paged, Router, answer, paging, respond
 from holdfast.api.routes.machine.compactions import counts_of
 from holdfast.api.routes.machine.files import read_files
 from holdfast.checkpoint import find, index, verify

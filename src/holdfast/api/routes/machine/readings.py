@@ -9,9 +9,8 @@ from typing import Annotated, Any
 from fastapi import Query, Response
 from sqlalchemy.engine import Connection
 
-from holdfast.api.database import Db
 from holdfast.api.fields import MOST_BIGINT, SessionPath, WordQuery
-from holdfast.api.responses import Router, answer, respond
+from holdfast.api.responses import Db, Router, answer, respond
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import audit, readings, sessions
 from holdfast.hub.tree.readings import UsedAtStep

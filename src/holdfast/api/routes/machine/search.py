@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Response
 from pydantic import AfterValidator
 
-from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, IdQuery, plain
-from holdfast.api.responses import Router, answer, respond
+from holdfast.api.responses import Db, Router, answer, respond
 from holdfast.api.routes.machine.files import local_project, read_files
 from holdfast.hub.errors import NotThere, Refused, Unreachable
 from holdfast.memory import locations, recall, session_sources

@@ -13,9 +13,8 @@ from fastapi import Query, Response
 from pydantic import AfterValidator
 from sqlalchemy.engine import Connection
 
-from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath, WordQuery, plain
-from holdfast.api.responses import ApiAnswer, Paged, Router, answer, respond
+from holdfast.api.responses import ApiAnswer, Db, Paged, Router, answer, respond
 from holdfast.api.routes.machine.compactions import SourcePlace
 from holdfast.api.routes.machine.files import read_files, state_of
 from holdfast.budget import ledger

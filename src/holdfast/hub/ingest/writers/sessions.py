@@ -24,8 +24,7 @@ from holdfast.hub.ingest.records import (
     RecordedSession,
     RecordedWindow,
 )
-from holdfast.hub.store import events
-from holdfast.hub.store.rows import Row, RowCache, first, pick, put, put_new, upsert
+from holdfast.hub.store.rows import Row, RowCache, announce, first, pick, put, put_new, upsert
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -61,7 +60,7 @@ def _create_project(connection: Connection, project_id: str, path: str, at_ms: i
         "updated_ms": at_ms,
     }
     if put_new(connection, projects, row):
-        events.announce(connection, "project.created", {"path": path}, project_id=project_id)
+        announce(connection, "project.created", {"path": path}, project_id=project_id)
 
 
 def _create_session(connection: Connection, record: RecordedSession) -> None:
@@ -152,7 +151,7 @@ def _place_actions(connection: Connection, record: RecordedSession) -> None:
 
 
 def _announce(connection: Connection, kind: str, record: RecordedSession) -> None:
-    events.announce(connection, kind, {}, project_id=record.project_id, session_id=record.id)
+    announce(connection, kind, {}, project_id=record.project_id, session_id=record.id)
 
 
 def write_contexts(
@@ -228,7 +227,7 @@ def write_window(connection: Connection, record: RecordedWindow) -> None:
     before = _window(connection, record)
     if before is None or before["health"] is None or not at_ms < before["updated_ms"] <= now_ms:
         put(connection, windows, ("session_id", "agent_id"), row)
-        readings.announce(connection, row)
+        readings.announce_window(connection, row)
     if limit := record.health.get("edge_tokens"):
         readings.note_limit(connection, record.session_id, record.agent_id, limit)
 
