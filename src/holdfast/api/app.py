@@ -52,12 +52,7 @@ MODULES = (  # in the order in which they are tried and described
 ROUTES = [route for module in MODULES for route in module.router.routes]
 
 # FastAPI can report every request to a collector that the environment names: nothing of ours does.
-NO_TELEMETRY: Any = {
-    "tracing": False,
-    "metrics": False,
-    "logs": False,
-    "auto_configure": False,
-}
+NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 
 
 def create(store: Store, token: Token | None = None) -> FastAPI:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners
 from holdfast.hub.clean_text import clean_value
-from holdfast.hub.store.rows import Row, first, newest_event, newest_first, rows, with_public_times
+from holdfast.hub.store.rows import Row, fetch, find, newest_event, newest_first, with_public_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,
@@ -23,9 +23,8 @@ from holdfast.hub.store.tables import (
     requests,
     sessions,
     subtasks,
-    tasks,
 )
-from holdfast.hub.tree import waves
+from holdfast.hub.tree import waves, work
 from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.hub.tree.waves import OPEN
 from holdfast.wire import log
@@ -76,21 +75,22 @@ def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str 
 
 def build_projection(connection: sa.Connection, session_id: str, now_ms: int) -> dict[str, Any]:
     """Return the content of the file; empty for a session the store does not know."""
-    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
+    session = find(connection, session_id, table=sessions)
     if session is None or session["project_id"] is None:
         return {}
     project_id = session["project_id"]
-    project = first(connection, sa.select(projects).where(projects.c.id == project_id)) or {}
+    project = find(connection, project_id, table=projects) or {}
     mine = subtasks.c.session_id == session_id
     is_over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
     asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
-    listed = _tasks(connection, asked[0]["id"]) if asked else []
-    newest = subtasks.c.created_ms.desc()
-    parts = _fetch_rows(connection, subtasks, mine, MOST_SUBTASKS, is_over, newest)
+    listed = work.tasks_of(connection, asked[0]["id"])[:MOST_TASKS] if asked else []
+    open_first = (is_over, subtasks.c.created_ms.desc())
+    parts = fetch(connection, subtasks, mine, order=open_first, most=MOST_SUBTASKS)
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
     states = agent_contexts.c
     is_agent = (states.session_id == session_id) & (states.agent_type != SNAPSHOT)
-    known = _fetch_rows(connection, agent_contexts, is_agent, MOST_AGENTS, states.updated_ms.desc())
+    order = (states.updated_ms.desc(),)
+    known = fetch(connection, agent_contexts, is_agent, order=order, most=MOST_AGENTS)
     here = messages.c.project_id == project_id
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     calls = _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
@@ -135,18 +135,7 @@ def _hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Ro
 
 def _newest(connection: sa.Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
     """Return the newest rows, newest last."""
-    return _fetch_rows(connection, table, where, most, *newest_first(table))[::-1]
-
-
-def _tasks(connection: sa.Connection, request_id: str) -> list[Row]:
-    mine = tasks.c.request_id == request_id
-    return _fetch_rows(connection, tasks, mine, MOST_TASKS, tasks.c.wave_number, tasks.c.created_ms)
-
-
-def _fetch_rows(
-    connection: sa.Connection, table: sa.Table, where: Any, most: int, *order: Any
-) -> list[Row]:
-    return rows(connection, sa.select(table).where(where).order_by(*order).limit(most))
+    return fetch(connection, table, where, order=newest_first(table), most=most)[::-1]
 
 
 def _open_subtasks(connection: sa.Connection, session: Row, now_ms: int) -> list[Row]:

@@ -11,12 +11,13 @@ from holdfast.hub.errors import AlreadyThere, Refused
 from holdfast.hub.store.rows import (
     Page,
     Row,
-    fetch_page,
+    fetch,
+    find_page,
     first,
     matching,
+    oldest_first,
     put_and_get,
     remove,
-    rows,
     tell,
     upsert,
 )
@@ -73,13 +74,11 @@ def release_claim(
     return held
 
 
-def list_claims(
-    connection: sa.Connection, limit: int, offset: int, now_ms: int, **of: str | None
-) -> Page:
+def list_claims(connection: sa.Connection, limit: int, offset: int, now_ms: int, **of: Any) -> Page:
     """List claims that have not expired, soonest to expire first."""
-    query = sa.select(claims).where(claims.c.expires_ms > now_ms, *matching(claims, **of))
     order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
-    return fetch_page(connection, query.order_by(*order), limit, offset)
+    where = [claims.c.expires_ms > now_ms]
+    return find_page(connection, limit, offset, table=claims, order=order, where=where, **of)
 
 
 def _holder(connection: sa.Connection, project_id: str, work: str) -> Row | None:
@@ -95,7 +94,7 @@ def _already_claimed(held: Row) -> AlreadyThere:
 
 MOST_WAITS = 1_000
 PAIR = ("blocked_by", "blocked_agent")
-_OLDEST_FIRST = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
+_LONGEST_FIRST = oldest_first(blockings)
 
 
 def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
@@ -111,12 +110,12 @@ def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
 
 def find_waits(connection: sa.Connection, **agents: str) -> list[Row]:
     """Return the waits of these agents, the longest first."""
-    return rows(connection, _OLDEST_FIRST.where(*matching(blockings, **agents)))
+    return fetch(connection, blockings, *matching(blockings, **agents), order=_LONGEST_FIRST)
 
 
 def list_waits(connection: sa.Connection, project_id: str | None = None) -> list[Row]:
     """List waits, the longest first; with a project, those of which one agent works on it."""
-    query = _OLDEST_FIRST
+    where = []
     if project_id is not None:
         here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
         tables: Any = (windows, agent_contexts)
@@ -127,8 +126,8 @@ def list_waits(connection: sa.Connection, project_id: str | None = None) -> list
                 subtasks.c.session_id.in_(here), subtasks.c.agent_id.is_not(None)
             ),
         )
-        query = query.where(sa.or_(*(blockings.c[name].in_(known) for name in PAIR)))
-    return rows(connection, query.limit(MOST_WAITS))
+        where = [sa.or_(*(blockings.c[name].in_(known) for name in PAIR))]
+    return fetch(connection, blockings, *where, order=_LONGEST_FIRST, most=MOST_WAITS)
 
 
 def remove_wait(connection: sa.Connection, **which: str) -> Row:

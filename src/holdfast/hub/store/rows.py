@@ -52,6 +52,17 @@ def rows(
     return [dict(zip(names, row, strict=True)) for row in found.all()]
 
 
+def fetch(
+    connection: sa.Connection,
+    table: sa.Table,
+    *where: sa.ColumnElement[bool],
+    order: Sequence[Any] = (),
+    most: int | None = None,
+) -> list[Row]:
+    """Fetch the rows of a table that match."""
+    return rows(connection, sa.select(table).where(*where).order_by(*order).limit(most))
+
+
 def pick(record: object, *names: str) -> Row:
     """Return these attributes of a record, which are columns of the same names."""
     return {name: getattr(record, name) for name in names}
@@ -91,12 +102,24 @@ def get(connection: sa.Connection, row_id: str, *, table: sa.Table, lock: bool =
 
 
 def matching(table: sa.Table, **wanted: object) -> list[sa.ColumnElement[bool]]:
-    """Build the conditions on columns of a table; None: any value."""
-    return [table.c[name] == value for name, value in wanted.items() if value is not None]
+    """Build the conditions on columns of a table, or of the row above; None: any value."""
+    return [_has(table, name, value) for name, value in wanted.items() if value is not None]
 
 
-def newest_first(table: sa.Table) -> tuple[sa.UnaryExpression[Any], sa.UnaryExpression[Any]]:
+def _has(table: sa.Table, name: str, value: object) -> sa.ColumnElement[bool]:
+    if name in table.c:
+        return table.c[name] == value
+    [key] = table.foreign_keys
+    above = sa.select(key.column).where(_has(key.column.table, name, value))
+    return key.parent.in_(above)
+
+
+def newest_first(table: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
     return table.c.created_ms.desc(), table.c.id.desc()
+
+
+def oldest_first(table: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
+    return table.c.created_ms, table.c.id
 
 
 def fetch_page(connection: sa.Connection, query: sa.Select[Any], limit: int, offset: int) -> Page:
@@ -116,10 +139,11 @@ def find_page(
     table: sa.Table,
     order: Sequence[Any] = (),
     columns: Sequence[Any] = (),
+    where: Sequence[sa.ColumnElement[bool]] = (),
     **wanted: object,
 ) -> Page:
     """List the rows of a table with these values, newest first unless an order is given."""
-    query = sa.select(*(columns or [table])).where(*matching(table, **wanted))
+    query = sa.select(*(columns or [table])).where(*where, *matching(table, **wanted))
     return fetch_page(connection, query.order_by(*(order or newest_first(table))), limit, offset)
 
 

@@ -6,7 +6,7 @@ messages of no project. A session that is in no project gets none of any project
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,16 @@ import sqlalchemy as sa
 
 from holdfast.hub.board.messages import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import Row, first, matching, newest_first, rows, with_public_times
+from holdfast.hub.store.rows import (
+    Row,
+    fetch,
+    find,
+    first,
+    matching,
+    newest_first,
+    rows,
+    with_public_times,
+)
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -171,9 +180,9 @@ def find_work(
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
-    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
-    project_id = session["project_id"] if session else None
-    project = first(connection, sa.select(projects).where(projects.c.id == project_id))
+    session = find(connection, session_id, table=sessions)
+    project_id, table = session["project_id"] if session else None, subtasks.c
+    project = find(connection, project_id, table=projects)
     queries = _session_rows(session_id, agent_id, wanted.calls)
     found = {name: rows(connection, query) for name, query in queries.items()}
     snapshot = latest_snapshot(connection, session_id)
@@ -184,24 +193,17 @@ def find_work(
     waits = blockings.c.blocked_by.in_(agents) | blockings.c.blocked_agent.in_(agents)
     named = {name for task in saved["active_tasks"] if (name := task_id(task))}
     blockers = {name for row in found["tasks"] for name in row["blocked_by"] or ()}
+    over = table.id.in_(named), table.status.not_in(OPEN)
     reader = {"agent_id": agent_id, "project_id": project_id, "now_ms": now_ms}
-    waiting = sa.select(blockings).where(waits).limit(MOST)
     found |= {
         "messages": rows(connection, _MESSAGES, reader) if wanted.messages else [],
-        "blockings": rows(connection, waiting) if wanted.blocking else [],
-        "over": _subtasks_in(connection, named, subtasks.c.status.not_in(OPEN)),
-        "blockers": _subtasks_in(connection, blockers, sa.true()),
+        "blockings": fetch(connection, blockings, waits, most=MOST) if wanted.blocking else [],
+        "over": fetch(connection, subtasks, *over) if named else [],
+        "blockers": fetch(connection, subtasks, table.id.in_(blockers)) if blockers else [],
     }
     sources = _sources(snapshot, found["tasks"])
     kind = place.get("agent_type") if agent_id != session_id else None  # the main session leads
     return KnownWork(session_id, kind, found, session, project, saved, snapshot, sources)
-
-
-def _subtasks_in(
-    connection: sa.Connection, named: Collection[str], also: sa.ColumnElement[bool]
-) -> list[Row]:
-    query = sa.select(subtasks).where(subtasks.c.id.in_(named), also)
-    return rows(connection, query) if named else []
 
 
 def _objects(values: Sequence[Any]) -> list[Row]:

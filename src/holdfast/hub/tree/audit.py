@@ -13,11 +13,12 @@ import msgspec
 import sqlalchemy as sa
 
 from holdfast.hub import row_times
-from holdfast.hub.store.rows import Page, Row, announce, fetch_page, matching, rows, tell
+from holdfast.hub.store.rows import Page, Row, announce, fetch, find_page, matching, rows, tell
 from holdfast.hub.store.tables import agent_contexts, audit, sessions
 from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 
+_NEWEST_FIRST = (audit.c.at_ms.desc(), audit.c.id)
 MOST_WINDOWS = 100  # the newest that were under pressure
 MOST_EVENTS = 10_000
 MOST_SNAPSHOTS = 500
@@ -26,20 +27,12 @@ MOST_ANNOUNCED = 50  # of one batch; the newest are announced
 
 
 def list_page(
-    connection: sa.Connection,
-    limit: int,
-    offset: int,
-    *,
-    project_id: str | None = None,
-    **of: str | None,
+    connection: sa.Connection, limit: int, offset: int, project_id: str | None, **of: Any
 ) -> Page:
     """List audit events, newest first. An event belongs to the project of its session."""
-    query = sa.select(audit).where(*matching(audit, **of))
-    query = query.order_by(audit.c.at_ms.desc(), audit.c.id)
-    if project_id is not None:
-        mine = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
-        query = query.where(audit.c.session_id.in_(mine))
-    return fetch_page(connection, query, limit, offset)
+    here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
+    where = [] if project_id is None else [audit.c.session_id.in_(here)]
+    return find_page(connection, limit, offset, table=audit, order=_NEWEST_FIRST, where=where, **of)
 
 
 def list_decisions(
@@ -47,12 +40,9 @@ def list_decisions(
 ) -> list[dict[str, Any]]:
     """List decisions that were taken under pressure, newest first. Audit events say when there was
     pressure; the snapshots of checkpoints hold the decisions."""
-    query = sa.select(audit).where(
-        audit.c.kind.in_((PRESSURE, FREED)), *matching(audit, session_id=session_id)
-    )
-    query = query.order_by(audit.c.at_ms.desc(), audit.c.id)
+    wanted = audit.c.kind.in_((PRESSURE, FREED)), *matching(audit, session_id=session_id)
     windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows(connection, query.limit(MOST_EVENTS)):
+    for row in fetch(connection, audit, *wanted, order=_NEWEST_FIRST, most=MOST_EVENTS):
         window = (row["session_id"] or "", row["agent_id"] or "")
         windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
     pressed = (
@@ -115,8 +105,8 @@ def alert_marks(connection: sa.Connection, session_id: str, agent_id: str) -> li
     """List the alerts of a window, oldest first."""
     mine = (audit.c.session_id == session_id) & (audit.c.kind == PRESSURE)
     whose = sa.func.coalesce(audit.c.agent_id, "") == agent_id
-    query = sa.select(audit).where(mine, whose).order_by(audit.c.at_ms.desc()).limit(MOST_MARKS)
-    return [_alert(row["at_ms"], row["body"] or {}) for row in reversed(rows(connection, query))]
+    found = fetch(connection, audit, mine, whose, order=_NEWEST_FIRST, most=MOST_MARKS)
+    return [_alert(row["at_ms"], row["body"] or {}) for row in reversed(found)]
 
 
 def _alert(at_ms: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -163,10 +153,10 @@ def summary_checks(connection: sa.Connection, found: Iterable[Row]) -> list[dict
     """Return the hooks' check of the summary of each compaction; empty if no hook checked it."""
     found = list(found)
     session_ids = {row["session_id"] for row in found}
-    query = sa.select(audit).where(audit.c.kind == FREED, audit.c.session_id.in_(session_ids))
+    checks = audit.c.kind == FREED, audit.c.session_id.in_(session_ids)
     noted = {
         (row["session_id"], row["agent_id"] or "", row["body"].get("number")): row["body"]
-        for row in rows(connection, query.order_by(audit.c.at_ms.desc()))
+        for row in fetch(connection, audit, *checks, order=_NEWEST_FIRST)
     }
     keys = ((row["session_id"], row["agent_id"], row["number"]) for row in found)
     return [dict(noted.get(key, {})) for key in keys]

@@ -22,11 +22,11 @@ from holdfast.hub.store.rows import (
     Page,
     Row,
     announce,
-    fetch_page,
+    fetch,
     find,
+    find_page,
     first,
     get,
-    matching,
     rows,
     update,
     upsert,
@@ -49,8 +49,8 @@ def latest_snapshot(connection: sa.Connection, session_id: str) -> Row | None:
     """Return the newest snapshot, with what it lacks from those before it."""
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
-    query = sa.select(agent_contexts).where(mine).order_by(table.updated_ms.desc(), table.id.desc())
-    return _merge(rows(connection, query.limit(MOST_MERGED)))
+    order = table.updated_ms.desc(), table.id.desc()
+    return _merge(fetch(connection, agent_contexts, mine, order=order, most=MOST_MERGED))
 
 
 def _merge(newest_first: Sequence[Row]) -> Row | None:
@@ -217,20 +217,16 @@ def _text(value: Any) -> str | None:
 
 
 def list_page(
-    connection: sa.Connection,
-    limit: int,
-    offset: int,
-    *,
-    agent_id: str | None = None,
-    **of: str | None,
+    connection: sa.Connection, limit: int, offset: int, *, agent_id: str | None = None, **of: Any
 ) -> Page:
     """List contexts, newest first. A snapshot is also found by the id of its session."""
     table = agent_contexts.c
-    query = sa.select(agent_contexts).order_by(table.updated_ms.desc(), table.id)
-    if agent_id is not None:
-        snapshot = (table.agent_type == SNAPSHOT) & (table.session_id == agent_id)
-        query = query.where((table.agent_id == agent_id) | snapshot)
-    page = fetch_page(connection, query.where(*matching(agent_contexts, **of)), limit, offset)
+    snapshot = (table.agent_type == SNAPSHOT) & (table.session_id == agent_id)
+    where = [] if agent_id is None else [(table.agent_id == agent_id) | snapshot]
+    order = (table.updated_ms.desc(), table.id)
+    page = find_page(
+        connection, limit, offset, table=agent_contexts, order=order, where=where, **of
+    )
     for row in page.rows:
         if row["agent_type"] == SNAPSHOT:
             row["role_context"] = with_public_trigger(row["role_context"])

@@ -17,7 +17,17 @@ import sqlalchemy as sa
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
-from holdfast.hub.store.rows import Page, Row, announce, fetch_page, matching, put, rows, upsert
+from holdfast.hub.store.rows import (
+    Page,
+    Row,
+    announce,
+    fetch,
+    find_page,
+    matching,
+    put,
+    rows,
+    upsert,
+)
 from holdfast.hub.store.tables import compactions, projects, readings, sessions, subtasks, windows
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.text.sentences import clip
@@ -36,15 +46,15 @@ def find(connection: sa.Connection, agent_id: str) -> Row | None:
     """Find the newest window of this agent; for a session's id, its main window."""
     table = windows.c
     main = (table.session_id == agent_id) & (table.agent_id == "")
-    query = sa.select(windows).where((table.agent_id == agent_id) | main)
-    found = rows(connection, query.order_by(table.updated_ms.desc()).limit(1))
+    mine, order = (table.agent_id == agent_id) | main, [table.updated_ms.desc()]
+    found = fetch(connection, windows, mine, order=order, most=1)
     return next(iter(refresh_readings(found, row_times.now_ms())), None)
 
 
 def live(connection: sa.Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
     """List windows active in the last half hour that have not ended, fullest first."""
-    query = sa.select(windows).where(*_are_live(now_ms, project_id)).limit(MOST_LIVE)
-    found = refresh_readings(rows(connection, query), now_ms)
+    found = fetch(connection, windows, *_are_live(now_ms, project_id), most=MOST_LIVE)
+    found = refresh_readings(found, now_ms)
     return sorted(found, key=used_ratio, reverse=True)
 
 
@@ -55,22 +65,22 @@ def count_live(connection: sa.Connection, now_ms: int, project_id: str | None = 
 
 
 def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool]]:
-    mine = [] if project_id is None else [windows.c.project_id == project_id]
+    mine = matching(windows, project_id=project_id)
     return [windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over(), *mine]
 
 
 def describe_windows(connection: sa.Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
     """Return what a list of windows shows of each beside its reading."""
     project_ids = {row["project_id"] for row in found} - {None}
-    in_list = sa.select(projects).where(projects.c.id.in_(project_ids))
-    places = {row["id"]: row for row in rows(connection, in_list)}
+    in_list = projects.c.id.in_(project_ids)
+    places = {row["id"]: row for row in fetch(connection, projects, in_list)}
     session_ids = {row["session_id"] for row in found}
     asked = known_sessions.prompts(connection, session_ids)
     titles = known_sessions.titles(connection, session_ids)
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     shares = trends(connection, session_ids)
-    tasks = sa.select(subtasks).where(subtasks.c.agent_id.in_(agents)).order_by("created_ms")
-    given = {row["agent_id"]: row["description"] for row in rows(connection, tasks)}
+    tasks = fetch(connection, subtasks, subtasks.c.agent_id.in_(agents), order=["created_ms"])
+    given = {row["agent_id"]: row["description"] for row in tasks}
     details = []
     for row in found:
         place, agent_id, session_id = row["project_id"], row["agent_id"], row["session_id"]
@@ -240,9 +250,8 @@ def list_readings(
     first, last = first_step or 0, MOST_STEP if last_step is None else last_step
     chunks = readings.c.chunk.between(first // CHUNK, last // CHUNK)
     mine = matching(readings, session_id=session_id, agent_id=agent_id)
-    query = sa.select(readings).where(*mine, chunks).order_by(readings.c.chunk)
-    found = (one for row in rows(connection, query) for one in _unpack(row))
-    return [one for one in found if first <= one.step <= last]
+    held = fetch(connection, readings, *mine, chunks, order=[readings.c.chunk])
+    return [one for row in held for one in _unpack(row) if first <= one.step <= last]
 
 
 def bounds(connection: sa.Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
@@ -342,24 +351,16 @@ def add_compaction(connection: sa.Connection, row: Row) -> None:
 
 
 def list_compactions(
-    connection: sa.Connection,
-    limit: int,
-    offset: int,
-    *,
-    project_id: str | None = None,
-    session_id: str | None = None,
-    since_ms: int = 0,
+    connection: sa.Connection, limit: int, offset: int, *, since_ms: int = 0, **of: Any
 ) -> Page:
     """List compactions, newest first."""
     table = compactions.c
-    wanted = matching(compactions, project_id=project_id, session_id=session_id)
-    query = sa.select(compactions).where(*wanted, table.at_ms >= since_ms)
     order = (table.at_ms.desc(), table.session_id, table.agent_id, table.number.desc())
-    return fetch_page(connection, query.order_by(*order), limit, offset)
+    where = [table.at_ms >= since_ms]
+    return find_page(connection, limit, offset, table=compactions, order=order, where=where, **of)
 
 
 def compactions_of(connection: sa.Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the compactions of one window, oldest first."""
     mine = matching(compactions, session_id=session_id, agent_id=agent_id)
-    query = sa.select(compactions).where(*mine).order_by(compactions.c.number)
-    return rows(connection, query)
+    return fetch(connection, compactions, *mine, order=[compactions.c.number])

@@ -104,14 +104,14 @@ def list_page(
     offset: int,
     *,
     now_ms: int,
-    project_id: str | None = None,
     active_only: bool = False,
+    **of: Any,
 ) -> Page:
     """List sessions, newest first. Active means not ended, or ended less than half an hour ago."""
-    query = sa.select(sessions).where(*matching(sessions, project_id=project_id))
-    if active_only:
-        query = query.where(_is_active(now_ms))
-    return fetch_page(connection, query.order_by(*_NEWEST_FIRST), limit, offset)
+    where = [_is_active(now_ms)] if active_only else []
+    return find_page(
+        connection, limit, offset, table=sessions, order=_NEWEST_FIRST, where=where, **of
+    )
 
 
 def list_past(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from operator import itemgetter
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -15,13 +16,14 @@ from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store.rows import (
     Page,
     Row,
-    fetch_page,
+    fetch,
     find_page,
     first,
     get,
     matching,
     newest_first,
     noun_of,
+    oldest_first,
     rows,
     tell,
     update,
@@ -180,7 +182,7 @@ change_task, remove_task = partial(_change, table=tasks), partial(_remove, table
 change_subtask, remove_subtask = partial(_change, table=subtasks), partial(_remove, table=subtasks)
 
 
-def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
+def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of: Any) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
     query = sa.select(requests).where(*matching(requests, **of)).order_by(*newest_first(requests))
     return rows(connection, query.limit(limit).offset(offset))
@@ -192,7 +194,7 @@ def tree_page(
     """Return requests newest first, with their tasks and subtasks, by three queries."""
     asked = latest_requests(connection, limit, offset, project_id=project_id)
     in_page = tasks.c.request_id.in_([request["id"] for request in asked])
-    listed = rows(connection, sa.select(tasks).where(in_page))
+    listed = fetch(connection, tasks, in_page)
     parts = rows(connection, sa.select(subtasks).join_from(subtasks, tasks).where(in_page))
     below = _group_by(parts, "task_id", "created_ms", "id")
     for task in listed:
@@ -211,22 +213,10 @@ def _group_by(found: list[Row], name: str, *order: str) -> dict[str, list[Row]]:
     return groups
 
 
-def list_tasks(
-    connection: sa.Connection,
-    limit: int,
-    offset: int,
-    *,
-    session_id: str | None = None,
-    project_id: str | None = None,
-    **of: str | None,
-) -> Page:
-    """List tasks: by wave within one request, else newest first. `of` filters by columns."""
-    place = matching(requests, session_id=session_id, project_id=project_id)
-    query = sa.select(tasks).where(*matching(tasks, **of))
-    if place:
-        query = query.join(requests).where(*place)
+def list_tasks(connection: sa.Connection, limit: int, offset: int, **of: Any) -> Page:
+    """List tasks: by wave within one request, else newest first."""
     order = newest_first(tasks) if of.get("request_id") is None else _BY_WAVE
-    return fetch_page(connection, query.order_by(*order), limit, offset)
+    return find_page(connection, limit, offset, table=tasks, order=order, **of)
 
 
 def list_subtasks(
@@ -234,39 +224,29 @@ def list_subtasks(
     limit: int,
     offset: int,
     *,
-    project_id: str | None = None,
     is_subagent: bool | None = None,
-    **of: str | None,
+    **of: Any,
 ) -> Page:
-    """List subtasks, newest first; oldest first within one task. `of` filters by columns."""
-    query = sa.select(subtasks).where(*matching(subtasks, **of))
-    if is_subagent is not None:
-        parent = subtasks.c.parent_agent_id
-        query = query.where(parent.is_not(None) if is_subagent else parent.is_(None))
-    if project_id is not None:
-        here = sa.select(tasks.c.id).select_from(_IN_REQUEST)
-        query = query.where(subtasks.c.task_id.in_(here.where(requests.c.project_id == project_id)))
-    is_of_task = of.get("task_id") is not None
-    order = (subtasks.c.created_ms, subtasks.c.id) if is_of_task else newest_first(subtasks)
-    return fetch_page(connection, query.order_by(*order), limit, offset)
+    """List subtasks, newest first; oldest first within one task."""
+    parent = subtasks.c.parent_agent_id
+    kinds = {True: [parent.is_not(None)], False: [parent.is_(None)], None: []}
+    order = newest_first(subtasks) if of.get("task_id") is None else oldest_first(subtasks)
+    where = kinds[is_subagent]
+    return find_page(connection, limit, offset, table=subtasks, order=order, where=where, **of)
 
 
 def tasks_of(connection: sa.Connection, request_id: str) -> list[Row]:
-    query = sa.select(tasks).where(tasks.c.request_id == request_id)
-    return rows(connection, query.order_by(*_BY_WAVE))
+    return fetch(connection, tasks, tasks.c.request_id == request_id, order=_BY_WAVE)
 
 
 def subtasks_of(connection: sa.Connection, task_id: str) -> list[Row]:
-    return _oldest(connection, subtasks, subtasks.c.task_id == task_id)
+    mine, order = subtasks.c.task_id == task_id, oldest_first(subtasks)
+    return fetch(connection, subtasks, mine, order=order, most=MOST_BELOW)
 
 
 def actions_of(connection: sa.Connection, subtask_id: str) -> list[Row]:
-    return _oldest(connection, actions, actions.c.subtask_id == subtask_id)
-
-
-def _oldest(connection: sa.Connection, table: sa.Table, mine: sa.ColumnElement[bool]) -> list[Row]:
-    query = sa.select(table).where(mine).order_by(table.c.created_ms, table.c.id)
-    return rows(connection, query.limit(MOST_BELOW))
+    mine, order = actions.c.subtask_id == subtask_id, oldest_first(actions)
+    return fetch(connection, actions, mine, order=order, most=MOST_BELOW)
 
 
 def _follow_subtasks(connection: sa.Connection, task_id: str, now_ms: int) -> None:
