@@ -8,20 +8,12 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hub import cleanup
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import positions
 from holdfast.hub.tree import readings, sessions
-from holdfast.hub.tree.readings import DAY_MS, UsedAtStep
-from tests.contracts.session_script import START_MS, ScriptedSession, rows_of
-
-EXACT = range(1, 1_024)
-
-
-def _add(store: Store, steps: range, session: str = "s1", at_ms: int = START_MS) -> None:
-    script = [(step, at_ms + step, 1_000 * (step % 97)) for step in steps]
-    store.write(lambda c: readings.add(c, session, "", script, 167_000))
+from holdfast.hub.tree.readings import UsedAtStep
+from tests.contracts.session_script import ScriptedSession, rows_of
 
 
 def _of(store: Store, session: str = "s1", **bounds: Any) -> list[UsedAtStep]:
@@ -53,23 +45,6 @@ def test_each_step_of_a_transcript_is_one_reading_however_often_it_is_told(
     store.write(lambda c: c.execute(sa.delete(positions)))
     sync(store)
     assert rows_of(store, "readings", "compactions") == before
-
-
-@pytest.mark.requirement("U5")
-def test_after_a_day_a_curve_keeps_its_highest_and_lowest_readings_in_a_tenth_of_the_room(
-    store: Store,
-) -> None:
-    _add(store, EXACT)
-    before = _of(store)
-    store.write(lambda c: cleanup.run(c, START_MS + 2 * DAY_MS))
-    after = _of(store)
-    assert len(after) < len(before) / 6
-    assert (after[0], after[-1]) == (before[0], before[-1])
-    assert set(after) <= set(before)
-    highest = max(before, key=lambda one: one.used_tokens)
-    assert max(one.used_tokens for one in after) == highest.used_tokens
-    store.write(lambda c: cleanup.run(c, START_MS + 2 * DAY_MS))
-    assert _of(store) == after
 
 
 @pytest.mark.requirement("U5")

@@ -10,7 +10,7 @@ adds what only its noun can do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import Parameter, Signature, cleandoc, signature
@@ -21,14 +21,13 @@ import msgspec
 import sqlalchemy as sa
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, create_model
 
 from holdfast.api.fields import Body, IdPath, Limit, Offset
 from holdfast.hub import row_times
 from holdfast.hub.errors import Unreachable
 from holdfast.hub.store.engine import translate_driver_errors
-from holdfast.hub.store.rows import DURATIONS, Page, Row
+from holdfast.hub.store.rows import Page, Row, is_time, public_name
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import Json
 
@@ -67,23 +66,6 @@ async def _database(request: Request) -> Database:
 Db = Annotated[Database, Depends(_database)]
 
 
-class Route(APIRoute):
-    """A route that reads every body as JSON, whatever its content type: curl sends a form type by
-    default, and scripts that hide its output would not see that their save was refused. The gate
-    has already refused requests from pages of other origins.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def handled(request: Request) -> Response:
-            headers = [pair for pair in request.scope["headers"] if pair[0] != b"content-type"]
-            headers.append((b"content-type", b"application/json"))
-            return await handle(Request({**request.scope, "headers": headers}, request.receive))
-
-        return handled
-
-
 # By reference, not as a model: FastAPI would make 300 validators of them at every start.
 _ERROR_CONTENT = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorAnswer"}}}
 COMMON: dict[int | str, dict[str, Any]] = {
@@ -104,7 +86,7 @@ class Router(APIRouter):
     """Routes whose answer is what a function of a connection and the parameters returns."""
 
     def __init__(self, prefix: str = "", *, tags: list[str]) -> None:
-        super().__init__(prefix=prefix, tags=[*tags], responses=COMMON, route_class=Route)
+        super().__init__(prefix=prefix, tags=[*tags], responses=COMMON)
 
     def reads(
         self, path: str, model: Any, *, method: str = "GET", **more: Any
@@ -239,7 +221,7 @@ def _columns(
 
 
 def _reader(column: str, kind: Any) -> Callable[[Any], Any]:
-    if column.endswith("_ms") and column not in DURATIONS:
+    if is_time(column):
         return row_times.to_iso
     if kind in (list, dict):
         return lambda value: value or kind()
@@ -283,27 +265,17 @@ def row_answer(
     name: str, table: sa.Table, spec: str = "*", /, *, doc: Any = None, **fields: Any
 ) -> Any:
     """Make a row's answer. A field without a kind is a column; `*`: all columns."""
-    columns = {_public(column): _kind(column) for column in table.columns}
+    columns = {public_name(column.name): _kind(column) for column in table.columns}
     words = spec.replace("*", " ".join(columns)).split()
     plain = [word for word in words if ":" in word]
     known = {word: columns[word] for word in words if word in columns and f" {word}:" not in spec}
     return answer(name, " ".join(plain), RowAnswer, doc=doc, **known, **fields)
 
 
-def _public(column: sa.Column[Any]) -> str:
-    if not _is_time(column):
-        return column.name
-    return "at" if column.name == "at_ms" else f"{column.name[:-3]}_at"
-
-
-def _is_time(column: sa.Column[Any]) -> bool:
-    return column.name.endswith("_ms") and column.name not in DURATIONS
-
-
 def _kind(column: sa.Column[Any]) -> Any:
     if isinstance(column.type, Json):
         return dict[str, Any]
-    is_number = isinstance(column.type, sa.Integer) and not _is_time(column)
+    is_number = isinstance(column.type, sa.Integer) and not is_time(column.name)
     kind: Any = int if is_number else str
     return kind | None if column.nullable else kind
 
@@ -369,11 +341,21 @@ class Noun:
         given |= {"limit": (most, usual), "offset": (Offset, 0)}
         self.router.add("GET", self.path, model, listed, given, words)
 
-    def get(self, whole: Any, read: Callable[[sa.Connection, str], Row], words: str) -> None:
-        """`read(connection, id)` returns the answer: the row with what belongs to it."""
+    def get(
+        self,
+        whole: Any,
+        find: Callable[[sa.Connection, str], Row],
+        words: str,
+        **below: tuple[type[RowAnswer], Callable[[sa.Connection, str], Iterable[Row]]],
+    ) -> None:
+        """`find(connection, id)` returns the row. `below`: rows that stand in it, each kind with
+        its answer and the function that finds them."""
 
         def get(connection: sa.Connection, **which: Any) -> dict[str, Any]:
-            found = read(connection, *map(str, which.values()))
+            [row_id] = map(str, which.values())
+            found = self.row.of(find(connection, row_id))
+            for name, (row, rows_of) in below.items():
+                found[name] = row.of_each(rows_of(connection, row_id))
             return found if self.bare else {self.name: found}
 
         model = whole if self.bare else answer(f"{self.name.title()}Found", **{self.name: whole})

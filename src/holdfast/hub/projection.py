@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners
 from holdfast.hub.clean_text import clean_value
-from holdfast.hub.store.rows import Row, fetch, find, newest_event, newest_first, with_public_times
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import (
     actions,
@@ -66,7 +67,7 @@ def follow(store: Store, after: int) -> int:
 
 
 def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str | None]]:
-    last = newest_event(connection)
+    last = db.newest_event(connection)
     query = sa.select(events.c.project_id).where(events.c.kind.not_in(OF_WINDOWS))
     query = query.where(events.c.id > after).distinct().limit(MOST_PLACES)
     found = set(connection.scalars(query)) if last > after else set()
@@ -75,22 +76,22 @@ def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str 
 
 def build_projection(connection: sa.Connection, session_id: str, now_ms: int) -> dict[str, Any]:
     """Return the content of the file; empty for a session the store does not know."""
-    session = find(connection, session_id, table=sessions)
+    session = db.find(connection, session_id, table=sessions)
     if session is None or session["project_id"] is None:
         return {}
     project_id = session["project_id"]
-    project = find(connection, project_id, table=projects) or {}
+    project = db.find(connection, project_id, table=projects) or {}
     mine = subtasks.c.session_id == session_id
     is_over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
     asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
     listed = work.tasks_of(connection, asked[0]["id"])[:MOST_TASKS] if asked else []
     open_first = (is_over, subtasks.c.created_ms.desc())
-    parts = fetch(connection, subtasks, mine, order=open_first, most=MOST_SUBTASKS)
+    parts = db.fetch(connection, subtasks, mine, order=open_first, most=MOST_SUBTASKS)
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
     states = agent_contexts.c
     is_agent = (states.session_id == session_id) & (states.agent_type != SNAPSHOT)
     order = (states.updated_ms.desc(),)
-    known = fetch(connection, agent_contexts, is_agent, order=order, most=MOST_AGENTS)
+    known = db.fetch(connection, agent_contexts, is_agent, order=order, most=MOST_AGENTS)
     here = messages.c.project_id == project_id
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     calls = _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
@@ -112,7 +113,7 @@ def build_projection(connection: sa.Connection, session_id: str, now_ms: int) ->
 def shown(found: list[Row], most: int = WORDS) -> list[Row]:
     """Return rows as the API names them, cut, clean, and without what is only for a search."""
     kept = ({name: row[name] for name in row if name not in _LEFT} for row in found)
-    return [clean_value(with_public_times(row), most) for row in kept]
+    return [clean_value(db.with_public_times(row), most) for row in kept]
 
 
 _LEFT = ("output", "keywords", "context_snapshot", "metadata", "expires_ms", "project_id")
@@ -135,7 +136,7 @@ def _hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Ro
 
 def _newest(connection: sa.Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
     """Return the newest rows, newest last."""
-    return fetch(connection, table, where, order=newest_first(table), most=most)[::-1]
+    return db.fetch(connection, table, where, order=db.newest_first(table), most=most)[::-1]
 
 
 def _open_subtasks(connection: sa.Connection, session: Row, now_ms: int) -> list[Row]:

@@ -18,8 +18,8 @@ from holdfast.hub import ids, row_times
 from holdfast.hub.errors import Refused
 from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import agent_knowledge, contexts, sessions
-from holdfast.hub.tree.agent_knowledge import KnowledgeQuery, KnownWork
+from holdfast.hub.tree import contexts, sessions
+from holdfast.hub.tree.agent_knowledge import KnownWork, find_work
 from holdfast.settings import load as settings_load
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -152,8 +152,7 @@ async def restore(body: Restore, db: Db) -> Response:
 
 
 def _restore(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
-    wanted = KnowledgeQuery(MOST_CALLS)
-    known = agent_knowledge.find_work(connection, body.agent_id, body.session_id, wanted, now_ms)
+    known = find_work(connection, body.agent_id, body.session_id, now_ms, MOST_CALLS)
     work = known.work
     if body.compact_summary:
         work["summaries"] = [("the client's summary", body.compact_summary), *work["summaries"]]
@@ -249,8 +248,8 @@ def _brief_of(
 ) -> tuple[KnownWork, dict[str, Any]]:
     now = row_times.now_ms()
     calls = asked.history_limit if asked.include_history else 0
-    wanted = KnowledgeQuery(calls, asked.include_messages, asked.include_blocking)
-    known = agent_knowledge.find_work(connection, agent_id, asked.session_id, wanted, now)
+    wanted = calls, asked.include_messages, asked.include_blocking
+    known = find_work(connection, agent_id, asked.session_id, now, *wanted)
     kind = asked.agent_type or known.agent_type
     brief = _compose(known.work, asked.max_tokens, kind, agent_id)
     return known, {

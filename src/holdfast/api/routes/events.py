@@ -81,13 +81,11 @@ class Hub:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._others: asyncio.Task[None] | None = None
         self.stopping = False
-        store.changed.append(self.poke)
 
     def poke(self) -> None:
         """Wake the listeners; may be called from any thread."""
-        loop = self._loop
-        if loop is not None and self._listeners and not loop.is_closed():
-            loop.call_soon_threadsafe(self._wake)
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
 
     def has_listeners(self) -> bool:
         """Whether anybody listens."""
@@ -116,6 +114,7 @@ class Hub:
         self._listeners.add(poked)
         if self._others is None:
             self._others = self._loop.create_task(self._hear_others())
+            self._store.changed.append(self.poke)
         try:
             yield poked
         finally:
@@ -123,6 +122,7 @@ class Hub:
             if not self._listeners and self._others is not None:
                 self._others.cancel()
                 self._others = None
+                self._store.changed.remove(self.poke)
 
     def _wake(self) -> None:
         for poked in self._listeners:

@@ -59,12 +59,8 @@ def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Pag
     return replace(page, rows=[{**row, "title": titles.get(row["id"])} for row in page.rows])
 
 
-def _read(connection: Connection, session_id: str) -> dict[str, Any]:
-    row, asked = (
-        sessions.get(connection, session_id),
-        work.latest_requests(connection, 20, session_id=session_id),
-    )
-    return {**SessionRow.of(row), "requests": SessionRequest.of_each(asked)}
+def _last_requests(connection: Connection, session_id: str) -> list[Row]:
+    return work.latest_requests(connection, 20, session_id=session_id)
 
 
 session = Noun(
@@ -103,7 +99,12 @@ def stats(connection: Connection) -> Row:
     return {**sessions.stats(connection, now), "timestamp": row_times.to_iso(now)}
 
 
-session.get(WholeSession, _read, "The session and its last 20 requests.")
+session.get(
+    WholeSession,
+    sessions.get,
+    "The session and its last 20 requests.",
+    requests=(SessionRequest, _last_requests),
+)
 session.change(
     SessionChange,
     sessions.change,

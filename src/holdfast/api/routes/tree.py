@@ -139,11 +139,6 @@ def get_project(connection: Connection, project_id: fields.IdPath) -> Row:
 project.remove(sessions.remove_project, "Delete the project and everything that belongs to it.")
 
 
-def _read_request(connection: Connection, request_id: str) -> dict[str, Any]:
-    row, below = work.get_request(connection, request_id), work.tasks_of(connection, request_id)
-    return {**RequestRow.of(row), "tasks": TaskRow.of_each(below)}
-
-
 request = Noun(router, "/api/requests", "request", "requests", RequestRow)
 request.create(
     NewRequest, work.add_request, "Add a request of the user. The session is created if it is new."
@@ -155,18 +150,16 @@ request.list(
     session_id=fields.Name,
     status=RequestStatus,
 )
-request.get(WholeRequest, _read_request, "The request with its tasks, by wave.")
+tasks_below = (TaskRow, work.tasks_of)
+request.get(
+    WholeRequest, work.get_request, "The request with its tasks, by wave.", tasks=tasks_below
+)
 request.change(
     RequestChange,
     work.change_request,
     "Change the status, or add metadata. The time of completion is recorded.",
 )
 request.remove(work.remove_request, "Delete the request with its tasks and everything below them.")
-
-
-def _read_task(connection: Connection, task_id: str) -> dict[str, Any]:
-    row, below = work.get_task(connection, task_id), work.subtasks_of(connection, task_id)
-    return {**TaskRow.of(row), "subtasks": SubtaskRow.of_each(below)}
 
 
 task = Noun(router, "/api/tasks", "task", "tasks", TaskRow)
@@ -183,18 +176,16 @@ task.list(
     session_id=fields.Name,
     project_id=fields.Id,
 )
-task.get(WholeTask, _read_task, "The task with its subtasks, oldest first.")
+subtasks_below = (SubtaskRow, work.subtasks_of)
+task.get(
+    WholeTask, work.get_task, "The task with its subtasks, oldest first.", subtasks=subtasks_below
+)
 task.change(
     TaskChange,
     work.change_task,
     "Change a task. Completing the last task of a wave ends the wave, and the next one starts.",
 )
 task.remove(work.remove_task, "Delete the task with its subtasks and their actions.")
-
-
-def _read_subtask(connection: Connection, subtask_id: str) -> dict[str, Any]:
-    row, calls = work.get_subtask(connection, subtask_id), work.actions_of(connection, subtask_id)
-    return {**SubtaskRow.of(row), "actions": ActionRow.of_each(calls)}
 
 
 subtask = Noun(router, "/api/subtasks", "subtask", "subtasks", SubtaskRow)
@@ -230,7 +221,8 @@ subtask.list(
     project_id=fields.Id,
     is_subagent=bool,
 )
-subtask.get(WholeSubtask, _read_subtask, "Return the subtask with its actions, oldest first.")
+words = "Return the subtask with its actions, oldest first."
+subtask.get(WholeSubtask, work.get_subtask, words, actions=(ActionRow, work.actions_of))
 subtask.change(
     SubtaskChange,
     work.change_subtask,

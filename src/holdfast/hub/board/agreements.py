@@ -8,19 +8,8 @@ import sqlalchemy as sa
 
 from holdfast.hub import clean_text, ids, row_times
 from holdfast.hub.errors import AlreadyThere, Refused
-from holdfast.hub.store.rows import (
-    Page,
-    Row,
-    fetch,
-    find_page,
-    first,
-    matching,
-    oldest_first,
-    put_and_get,
-    remove,
-    tell,
-    upsert,
-)
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import agent_contexts, blockings, claims, sessions, subtasks, windows
 from holdfast.hub.tree.sessions import get_project
 
@@ -51,11 +40,11 @@ def take_claim(
         "expires_ms": row["expires_ms"],
     }
     key = ["project_id", "work"]
-    taking = upsert(connection, claims, key, row, changes, only=mine | free).returning(claims)
+    taking = db.upsert(connection, claims, key, row, changes, only=mine | free).returning(claims)
     for _ in range(3):  # on PostgreSQL the holder may release it between the two queries
         if got := connection.execute(taking).mappings().first():
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
-            tell(connection, kind, dict(got), *TOLD)
+            db.tell(connection, kind, dict(got), *TOLD)
             return dict(got)
         if holder := _holder(connection, project_id, work):
             raise _already_claimed(holder)
@@ -69,8 +58,8 @@ def release_claim(
     held = _holder(connection, project_id, work)
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
         raise _already_claimed(held)
-    held = remove(connection, claims, project_id=project_id, work=work, agent_id=agent_id)
-    tell(connection, "claim.released", held, *TOLD)
+    held = db.remove(connection, claims, project_id=project_id, work=work, agent_id=agent_id)
+    db.tell(connection, "claim.released", held, *TOLD)
     return held
 
 
@@ -78,12 +67,12 @@ def list_claims(connection: sa.Connection, limit: int, offset: int, now_ms: int,
     """List claims that have not expired, soonest to expire first."""
     order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
     where = [claims.c.expires_ms > now_ms]
-    return find_page(connection, limit, offset, table=claims, order=order, where=where, **of)
+    return db.page(connection, limit, offset, table=claims, order=order, where=where, **of)
 
 
 def _holder(connection: sa.Connection, project_id: str, work: str) -> Row | None:
-    mine = matching(claims, project_id=project_id, work=work)
-    return first(connection, sa.select(claims).where(*mine))
+    mine = db.matching(claims, project_id=project_id, work=work)
+    return db.first(connection, sa.select(claims).where(*mine))
 
 
 def _already_claimed(held: Row) -> AlreadyThere:
@@ -94,7 +83,7 @@ def _already_claimed(held: Row) -> AlreadyThere:
 
 MOST_WAITS = 1_000
 PAIR = ("blocked_by", "blocked_agent")
-_LONGEST_FIRST = oldest_first(blockings)
+_LONGEST_FIRST = db.oldest_first(blockings)
 
 
 def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
@@ -103,14 +92,14 @@ def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
         raise Refused("An agent cannot block itself", "blocked_agent")
     row = {"id": ids.new(), "reason": None, "created_ms": now_ms, **given}
     changes = {"reason": given.get("reason", blockings.c.reason)}
-    kept = put_and_get(connection, blockings, PAIR, row, changes)
-    tell(connection, "blocking.added", kept, *PAIR)
+    kept = db.put_and_get(connection, blockings, PAIR, row, changes)
+    db.tell(connection, "blocking.added", kept, *PAIR)
     return kept
 
 
 def find_waits(connection: sa.Connection, **agents: str) -> list[Row]:
     """Return the waits of these agents, the longest first."""
-    return fetch(connection, blockings, *matching(blockings, **agents), order=_LONGEST_FIRST)
+    return db.fetch(connection, blockings, *db.matching(blockings, **agents), order=_LONGEST_FIRST)
 
 
 def list_waits(connection: sa.Connection, project_id: str | None = None) -> list[Row]:
@@ -127,11 +116,11 @@ def list_waits(connection: sa.Connection, project_id: str | None = None) -> list
             ),
         )
         where = [sa.or_(*(blockings.c[name].in_(known) for name in PAIR))]
-    return fetch(connection, blockings, *where, order=_LONGEST_FIRST, most=MOST_WAITS)
+    return db.fetch(connection, blockings, *where, order=_LONGEST_FIRST, most=MOST_WAITS)
 
 
 def remove_wait(connection: sa.Connection, **which: str) -> Row:
     """End a wait, by its id or by its two agents."""
-    gone = remove(connection, blockings, **which)
-    tell(connection, "blocking.removed", gone, *PAIR)
+    gone = db.remove(connection, blockings, **which)
+    db.tell(connection, "blocking.removed", gone, *PAIR)
     return gone

@@ -24,20 +24,8 @@ import sqlalchemy as sa
 from holdfast.hub import clean_text, ids
 from holdfast.hub.board.local_agents import NOT_TO_AGENTS
 from holdfast.hub.errors import Refused
-from holdfast.hub.store.rows import (
-    Page,
-    Row,
-    announce,
-    fetch_page,
-    find_page,
-    insert_into,
-    matching,
-    newest_first,
-    put_and_get,
-    remove,
-    rows,
-    tell,
-)
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import (
     agent_contexts,
     deliveries,
@@ -114,7 +102,7 @@ def post(connection: sa.Connection, row: Row) -> None:
         get_project(connection, row["project_id"])
     connection.execute(sa.insert(messages), row)
     shown = ("id", "topic", "from_agent", "to_agent", "priority")
-    tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])
+    db.tell(connection, "message.posted", row, *shown, at_ms=row["created_ms"])
 
 
 def post_once(connection: sa.Connection, row: Row) -> bool:
@@ -129,8 +117,7 @@ def post_once(connection: sa.Connection, row: Row) -> bool:
 def list_page(connection: sa.Connection, limit: int, offset: int, *which: str | None) -> Page:
     """List messages, newest first, with the agents that have read each, and those it was printed
     for without a sign that it arrived. Expired ones are listed until cleanup removes them."""
-    query = sa.select(messages).where(*_listed(*which)).order_by(*newest_first(messages))
-    page = fetch_page(connection, query, limit, offset)
+    page = db.page(connection, limit, offset, table=messages, where=_listed(*which))
     table, message_ids = deliveries.c, [row["id"] for row in page.rows]
     given = sa.select(table.message_id, table.state, table.agent_id)
     given = given.where(table.message_id.in_(message_ids)).order_by(table.at_ms, table.agent_id)
@@ -146,7 +133,7 @@ def list_page(connection: sa.Connection, limit: int, offset: int, *which: str | 
 def _listed(
     project_id: str | None = None, without_topic: str | None = None
 ) -> list[sa.ColumnElement[bool]]:
-    mine = matching(messages, project_id=project_id)
+    mine = db.matching(messages, project_id=project_id)
     return mine if without_topic is None else [*mine, messages.c.topic != without_topic]
 
 
@@ -180,20 +167,20 @@ def subscribe(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Subscribe an agent to a topic. Subscribing again changes the given fields."""
     changes = {**given, "updated_ms": now_ms}
     row = {"id": ids.new(), "callback_url": None, "created_ms": now_ms, **changes}
-    kept = put_and_get(connection, subscriptions, PAIR, row, changes)
-    tell(connection, "subscription.added", kept, *PAIR)
+    kept = db.put_and_get(connection, subscriptions, PAIR, row, changes)
+    db.tell(connection, "subscription.added", kept, *PAIR)
     return kept
 
 
 def unsubscribe(connection: sa.Connection, **which: str) -> Row:
     """End a subscription, by its id or by its agent and topic."""
-    gone = remove(connection, subscriptions, **which)
-    tell(connection, "subscription.removed", gone, *PAIR)
+    gone = db.remove(connection, subscriptions, **which)
+    db.tell(connection, "subscription.removed", gone, *PAIR)
     return gone
 
 
 _OLDEST = (subscriptions.c.created_ms, subscriptions.c.agent_id, subscriptions.c.topic)
-list_subscriptions = partial(find_page, table=subscriptions, order=_OLDEST)
+list_subscriptions = partial(db.page, table=subscriptions, order=_OLDEST)
 
 
 Condition = sa.ColumnElement[bool]
@@ -270,7 +257,9 @@ def look(connection: sa.Connection, ask: Ask) -> DeliveryInbox:
         .order_by(was_read, *_ORDER)
         .limit(ask.limit)
     )
-    found = [{**row, "already_read": bool(row["already_read"])} for row in rows(connection, query)]
+    found = [
+        {**row, "already_read": bool(row["already_read"])} for row in db.rows(connection, query)
+    ]
     found.sort(key=lambda row: (-row["priority"], row["created_ms"], row["id"]))
     return DeliveryInbox(found, _unread(connection, ask))
 
@@ -298,7 +287,7 @@ def pending(
     if is_subagent:
         is_direct = messages.c.to_agent.is_not(None)
         query = query.where(is_direct, messages.c.topic.not_in(NOT_TO_AGENTS))
-    return rows(connection, query.order_by(*_ORDER[1:]).limit(MOST_PENDING))
+    return db.rows(connection, query.order_by(*_ORDER[1:]).limit(MOST_PENDING))
 
 
 def exchange(
@@ -318,7 +307,7 @@ def exchange(
         return [], []
     whose = agent_id, ids.project_id(path) if path else None, now_ms
     found = pending(connection, *whose, is_subagent=not window["hears_all"])
-    given = sa.select(deliveries.c.message_id).where(*matching(deliveries, agent_id=agent_id))
+    given = sa.select(deliveries.c.message_id).where(*db.matching(deliveries, agent_id=agent_id))
     had = list(connection.scalars(given.where(deliveries.c.message_id.in_(waiting))))
     return [row for row in found if row["id"] not in waiting], had
 
@@ -341,7 +330,7 @@ def _hand_over(
     given = given.where(messages.c.id.in_(message_ids), to_me).order_by(messages.c.id)
     if not confirms:
         given = given.where(messages.c.expires_ms > now_ms)
-    made = insert_into(connection.dialect.name, deliveries).from_select(
+    made = db.insert_into(connection.dialect.name, deliveries).from_select(
         ["message_id", "agent_id", "state", "at_ms"], given
     )
     key = ["message_id", "agent_id"]
@@ -357,7 +346,7 @@ def _hand_over(
     written = [id_ for id_ in message_ids if id_ in got]
     if written:
         kind = "message.read" if state == READ else "message.claimed"
-        announce(connection, kind, {"agent_id": agent_id, "message_ids": written})
+        db.announce(connection, kind, {"agent_id": agent_id, "message_ids": written})
     return written
 
 
@@ -368,7 +357,7 @@ confirm = partial(_hand_over, state=READ, confirms=True)
 
 
 def _filters(ask: Ask) -> list[Condition]:
-    narrower = matching(messages, topic=ask.topic)
+    narrower = db.matching(messages, topic=ask.topic)
     if ask.since_ms is not None:
         narrower.append(messages.c.created_ms > ask.since_ms)
     return narrower if ask.broadcasts else [*narrower, messages.c.to_agent.is_not(None)]

@@ -71,12 +71,20 @@ def pick(record: object, *names: str) -> Row:
 DURATIONS = frozenset(("total_duration_ms", "duration_ms", "age_ms", "left_ms"))
 
 
+def is_time(name: str) -> bool:
+    """Return whether this column is a point in time; `duration_ms` is none."""
+    return name.endswith("_ms") and name not in DURATIONS
+
+
+def public_name(name: str) -> str:
+    """Return the name of a column in answers: `created_ms` becomes `created_at`, `at_ms` `at`."""
+    return f"{name[:-3]}_at".removeprefix("at_") if is_time(name) else name
+
+
 def with_public_times(row: Row) -> Row:
-    """Replace points in time by their public form: `created_ms` becomes `created_at`."""
-    times = {name for name in row if name.endswith("_ms") and name not in DURATIONS}
+    """Replace points in time by their public form."""
     return {
-        f"{name[:-3]}_at" if name in times else name: to_iso(value) if name in times else value
-        for name, value in row.items()
+        public_name(name): to_iso(value) if is_time(name) else value for name, value in row.items()
     }
 
 
@@ -131,7 +139,7 @@ def fetch_page(connection: sa.Connection, query: sa.Select[Any], limit: int, off
     return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
 
 
-def find_page(
+def page(
     connection: sa.Connection,
     limit: int,
     offset: int,

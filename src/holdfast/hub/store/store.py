@@ -148,7 +148,7 @@ class Store:
         return file_identity(self.engine.url.database or "") if self.is_sqlite else None
 
     def _notify(self) -> None:
-        for listener in self.changed:
+        for listener in tuple(self.changed):
             listener()
 
 

@@ -8,22 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 
 from holdfast.hub.board.messages import hears, is_undelivered
 from holdfast.hub.errors import NotThere
-from holdfast.hub.store.rows import (
-    Row,
-    fetch,
-    find,
-    first,
-    matching,
-    newest_first,
-    rows,
-    with_public_times,
-)
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Row
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -53,36 +46,29 @@ BLOCKER_CHARS = 60  # of the task for which a subtask waits
 PRINTED_CHARS = 6_000  # of an output: its end
 
 
-def _session_rows(session_id: str, agent_id: str, calls: int) -> dict[str, sa.Select[Any]]:
-    """Return the queries that need only the session and the agent."""
+def _session_rows(
+    connection: sa.Connection, session_id: str, agent_id: str, calls: int
+) -> dict[str, list[Row]]:
+    """Return what needs only the session and the agent."""
     table, here = subtasks.c, sa.select(sessions.c.project_id).where(sessions.c.id == session_id)
     placed = sa.select(table.id).select_from(subtasks.join(tasks).join(requests))
     own = placed.where(requests.c.project_id == here.scalar_subquery(), table.agent_id == agent_id)
     mine = (table.session_id == session_id) | table.id.in_(own)
-    asked = sa.select(requests.c.prompt, requests.c.status, requests.c.created_ms)
-    stages = sa.select(tasks)
-    of_stage = (tasks.c.wave_number.desc(), *newest_first(tasks))
-    states = sa.select(agent_contexts).where(agent_contexts.c.agent_type != SNAPSHOT)
+    open_ones = mine, table.status.in_(OPEN)
+    ended = table.session_id == session_id, table.status.in_(ENDED)
+    state = agent_contexts.c
+    told = state.session_id == session_id, state.agent_type != SNAPSHOT
+    asked = requests.c.session_id == session_id, requests.c.prompt != ""
+    stages = sa.select(tasks).join_from(tasks, requests).where(asked[0]).limit(MOST)
+    of_stage = (tasks.c.wave_number.desc(), *db.newest_first(tasks))
+    fetched = partial(db.fetch, connection, most=MOST)
     return {
-        "tasks": sa.select(subtasks)
-        .where(mine, table.status.in_(OPEN))
-        .order_by(table.created_ms.desc(), table.id)
-        .limit(MOST),
-        "ended": sa.select(subtasks)
-        .where(table.session_id == session_id, table.status.in_(ENDED))
-        .order_by(table.completed_ms.desc(), table.id)
-        .limit(MOST),
-        "asked": asked.where(requests.c.session_id == session_id, requests.c.prompt != "")
-        .order_by(*newest_first(requests))
-        .limit(MOST),
-        "stages": stages.join_from(tasks, requests)
-        .where(requests.c.session_id == session_id)
-        .order_by(*newest_first(requests), *of_stage)
-        .limit(MOST),
-        "states": states.where(agent_contexts.c.session_id == session_id)
-        .order_by(agent_contexts.c.updated_ms.desc())
-        .limit(MOST),
-        "history": _last_calls(session_id).limit(calls),
+        "tasks": fetched(subtasks, *open_ones, order=(table.created_ms.desc(), table.id)),
+        "ended": fetched(subtasks, *ended, order=(table.completed_ms.desc(), table.id)),
+        "asked": fetched(requests, *asked, order=db.newest_first(requests)),
+        "stages": db.rows(connection, stages.order_by(*db.newest_first(requests), *of_stage)),
+        "states": fetched(agent_contexts, *told, order=[state.updated_ms.desc()]),
+        "history": db.rows(connection, _last_calls(session_id).limit(calls)),
     }
 
 
@@ -93,7 +79,7 @@ def _last_calls(session_id: str) -> sa.Select[Any]:
     shown = "id tool_name tool_type exit_code file_paths input agent_id subtask_id created_ms"
     columns = (actions.c[name] for name in shown.split())
     query = sa.select(*columns, sa.func.substr(actions.c.output, start).label("output"))
-    return query.where(actions.c.session_id == session_id).order_by(*newest_first(actions))
+    return query.where(actions.c.session_id == session_id).order_by(*db.newest_first(actions))
 
 
 def _unread_messages() -> sa.Select[Any]:
@@ -102,18 +88,11 @@ def _unread_messages() -> sa.Select[Any]:
     place = messages.c.project_id
     is_recipient = hears(agent, project_id, sa.bindparam("now_ms", type_=sa.BigInteger))
     found = sa.select(messages).where(is_recipient, place.is_(None) | (place == project_id))
-    order = (messages.c.priority.desc(), *newest_first(messages))
+    order = (messages.c.priority.desc(), *db.newest_first(messages))
     return found.where(is_undelivered(agent)).order_by(*order).limit(MOST)
 
 
 _MESSAGES = _unread_messages()  # built once: it is most of what a restore asks
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgeQuery:
-    calls: int
-    messages: bool = True
-    blocking: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +112,11 @@ class KnownWork:
     def data(self) -> dict[str, Any]:
         """The rows as an answer shows them."""
         names = ("tasks", "messages", "blockings", "history")
-        shown: Row = {name: [with_public_times(row) for row in self.rows[name]] for name in names}
-        shown["session"] = with_public_times(self.session) if self.session else None
-        shown["project"] = with_public_times(self.project) if self.project else None
+        shown: Row = {
+            name: [db.with_public_times(row) for row in self.rows[name]] for name in names
+        }
+        shown["session"] = db.with_public_times(self.session) if self.session else None
+        shown["project"] = db.with_public_times(self.project) if self.project else None
         return shown
 
     @property
@@ -149,8 +130,8 @@ class KnownWork:
         ended = {row["id"] for row in rows["over"]}
         left = [task for task in saved["active_tasks"] if task_id(task) not in ended]
         left = [{"description": one} if isinstance(one, str) else one for one in left]
-        asked = [with_public_times(row) for row in reversed(rows["asked"])]
-        calls = [with_public_times(row) for row in reversed(rows["history"])]
+        asked = [db.with_public_times(row) for row in reversed(rows["asked"])]
+        calls = [db.with_public_times(row) for row in reversed(rows["history"])]
         return {
             "session_id": self.session_id,
             "project": self.project["path"] if self.project else "",
@@ -172,23 +153,24 @@ def find_work(
     connection: sa.Connection,
     agent_id: str,
     session_id: str | None,
-    wanted: KnowledgeQuery,
     now_ms: int,
+    calls: int,
+    with_messages: bool = True,
+    with_blocking: bool = True,
 ) -> KnownWork:
     """Collect what is known for an agent; raise for an unknown agent without a session."""
     place = _last_place(connection, agent_id, session_id) or {}
     session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
-    session = find(connection, session_id, table=sessions)
+    session = db.find(connection, session_id, table=sessions)
     project_id, table = session["project_id"] if session else None, subtasks.c
-    project = find(connection, project_id, table=projects)
-    queries = _session_rows(session_id, agent_id, wanted.calls)
-    found = {name: rows(connection, query) for name, query in queries.items()}
+    project = db.find(connection, project_id, table=projects)
+    found = _session_rows(connection, session_id, agent_id, calls)
     snapshot = latest_snapshot(connection, session_id)
     saved = normalize(snapshot["role_context"] if snapshot else None)
-    saved |= {} if wanted.messages else {"recent_messages": []}
-    saved |= {} if wanted.calls else {"recent_actions": []}
+    saved |= {} if with_messages else {"recent_messages": []}
+    saved |= {} if calls else {"recent_actions": []}
     agents = {agent_id, *(row["agent_id"] for row in found["tasks"] if row["agent_id"])}
     waits = blockings.c.blocked_by.in_(agents) | blockings.c.blocked_agent.in_(agents)
     named = {name for task in saved["active_tasks"] if (name := task_id(task))}
@@ -196,10 +178,10 @@ def find_work(
     over = table.id.in_(named), table.status.not_in(OPEN)
     reader = {"agent_id": agent_id, "project_id": project_id, "now_ms": now_ms}
     found |= {
-        "messages": rows(connection, _MESSAGES, reader) if wanted.messages else [],
-        "blockings": fetch(connection, blockings, waits, most=MOST) if wanted.blocking else [],
-        "over": fetch(connection, subtasks, *over) if named else [],
-        "blockers": fetch(connection, subtasks, table.id.in_(blockers)) if blockers else [],
+        "messages": db.rows(connection, _MESSAGES, reader) if with_messages else [],
+        "blockings": db.fetch(connection, blockings, waits, most=MOST) if with_blocking else [],
+        "over": db.fetch(connection, subtasks, *over) if named else [],
+        "blockers": db.fetch(connection, subtasks, table.id.in_(blockers)) if blockers else [],
     }
     sources = _sources(snapshot, found["tasks"])
     kind = place.get("agent_type") if agent_id != session_id else None  # the main session leads
@@ -270,9 +252,9 @@ def _last_place(connection: sa.Connection, agent_id: str, session_id: str | None
     """Find where this agent was last active: in a context, a subtask, a window, or as a session."""
     for table in (agent_contexts, subtasks, windows):
         newest = table.c.created_ms if table is subtasks else table.c.updated_ms
-        mine = matching(table, agent_id=agent_id, session_id=session_id)
+        mine = db.matching(table, agent_id=agent_id, session_id=session_id)
         query = sa.select(table.c.session_id, table.c.agent_type).where(*mine)
-        if row := first(connection, query.order_by(newest.desc()).limit(1)):
+        if row := db.first(connection, query.order_by(newest.desc()).limit(1)):
             return row
     known = connection.scalar(sa.select(sessions.c.id).where(sessions.c.id == agent_id))
     return {"session_id": known, "agent_type": None} if known else None

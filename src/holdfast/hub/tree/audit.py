@@ -13,7 +13,8 @@ import msgspec
 import sqlalchemy as sa
 
 from holdfast.hub import row_times
-from holdfast.hub.store.rows import Page, Row, announce, fetch, find_page, matching, rows, tell
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import agent_contexts, audit, sessions
 from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
@@ -32,7 +33,7 @@ def list_page(
     """List audit events, newest first. An event belongs to the project of its session."""
     here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
     where = [] if project_id is None else [audit.c.session_id.in_(here)]
-    return find_page(connection, limit, offset, table=audit, order=_NEWEST_FIRST, where=where, **of)
+    return db.page(connection, limit, offset, table=audit, order=_NEWEST_FIRST, where=where, **of)
 
 
 def list_decisions(
@@ -40,9 +41,9 @@ def list_decisions(
 ) -> list[dict[str, Any]]:
     """List decisions that were taken under pressure, newest first. Audit events say when there was
     pressure; the snapshots of checkpoints hold the decisions."""
-    wanted = audit.c.kind.in_((PRESSURE, FREED)), *matching(audit, session_id=session_id)
+    wanted = audit.c.kind.in_((PRESSURE, FREED)), *db.matching(audit, session_id=session_id)
     windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in fetch(connection, audit, *wanted, order=_NEWEST_FIRST, most=MOST_EVENTS):
+    for row in db.fetch(connection, audit, *wanted, order=_NEWEST_FIRST, most=MOST_EVENTS):
         window = (row["session_id"] or "", row["agent_id"] or "")
         windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
     pressed = (
@@ -81,7 +82,7 @@ def _read_decisions(
         table.agent_type == SNAPSHOT, table.session_id.in_(session_ids)
     )
     found: dict[tuple[str, str], dict[tuple[int, str], tuple[int, dict[str, Any]]]] = {}
-    for row in rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
+    for row in db.rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
         held = row["role_context"] if isinstance(row["role_context"], dict) else {}
         window = found.setdefault((row["session_id"], str(held.get("agent_id") or "")), {})
         for at_ms, decision in _parse_decisions(held.get("decided")):
@@ -105,7 +106,7 @@ def alert_marks(connection: sa.Connection, session_id: str, agent_id: str) -> li
     """List the alerts of a window, oldest first."""
     mine = (audit.c.session_id == session_id) & (audit.c.kind == PRESSURE)
     whose = sa.func.coalesce(audit.c.agent_id, "") == agent_id
-    found = fetch(connection, audit, mine, whose, order=_NEWEST_FIRST, most=MOST_MARKS)
+    found = db.fetch(connection, audit, mine, whose, order=_NEWEST_FIRST, most=MOST_MARKS)
     return [_alert(row["at_ms"], row["body"] or {}) for row in reversed(found)]
 
 
@@ -127,7 +128,7 @@ def checkpoint_marks(
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
     query = sa.select(table.compact_id, table.updated_ms, table.role_context).where(mine)
-    found = rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_MARKS))
+    found = db.rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_MARKS))
     held = [(row, row["role_context"] or {}) for row in reversed(found)]
     return [
         {"id": row["compact_id"], "at_ms": row["updated_ms"], "trigger": _word(role.get("trigger"))}
@@ -144,7 +145,7 @@ def checkpoints_since(
     connection: sa.Connection, since_ms: int, project_id: str | None = None
 ) -> int:
     table = agent_contexts.c
-    wanted = matching(agent_contexts, agent_type=SNAPSHOT, project_id=project_id)
+    wanted = db.matching(agent_contexts, agent_type=SNAPSHOT, project_id=project_id)
     query = sa.select(sa.func.count()).where(*wanted, table.updated_ms >= since_ms)
     return connection.scalar(query) or 0
 
@@ -156,7 +157,7 @@ def summary_checks(connection: sa.Connection, found: Iterable[Row]) -> list[dict
     checks = audit.c.kind == FREED, audit.c.session_id.in_(session_ids)
     noted = {
         (row["session_id"], row["agent_id"] or "", row["body"].get("number")): row["body"]
-        for row in fetch(connection, audit, *checks, order=_NEWEST_FIRST)
+        for row in db.fetch(connection, audit, *checks, order=_NEWEST_FIRST)
     }
     keys = ((row["session_id"], row["agent_id"], row["number"]) for row in found)
     return [dict(noted.get(key, {})) for key in keys]
@@ -167,13 +168,15 @@ def announce_audit(connection: sa.Connection, noted: Sequence[Row]) -> None:
     wanted = [row for row in noted if row["kind"] in _TOLD_OF][-MOST_ANNOUNCED:]
     session_ids = {row["session_id"] for row in wanted}
     query = sa.select(sessions.c.id, sessions.c.project_id).where(sessions.c.id.in_(session_ids))
-    project_of = {row["id"]: row["project_id"] for row in rows(connection, query)} if wanted else {}
+    project_of = (
+        {row["id"]: row["project_id"] for row in db.rows(connection, query)} if wanted else {}
+    )
     for row in wanted:
         kind, shown = _TOLD_OF[row["kind"]]
         body = {name: (row["body"] or {}).get(name) for name in shown}
         body["agent_id"] = row["agent_id"] or ""
         project_id = project_of.get(row["session_id"])
-        announce(connection, kind, body, row, at_ms=row["at_ms"], project_id=project_id)
+        db.announce(connection, kind, body, row, at_ms=row["at_ms"], project_id=project_id)
 
 
 _TOLD_OF = {
@@ -187,4 +190,4 @@ def announce_checkpoints(connection: sa.Connection, saved: Sequence[Row]) -> Non
         snapshot = row["role_context"] or {}
         shown = {"checkpoint_id": row["compact_id"], "agent_id": snapshot.get("agent_id") or ""}
         shown |= {"trigger": snapshot.get("trigger")}
-        tell(connection, "checkpoint.kept", {**row, **shown}, *shown, at_ms=row["updated_ms"])
+        db.tell(connection, "checkpoint.kept", {**row, **shown}, *shown, at_ms=row["updated_ms"])

@@ -11,26 +11,14 @@ task is in `active_tasks`. Items stay as they were saved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 
 from holdfast.hub import ids, row_times
-from holdfast.hub.store.rows import (
-    Page,
-    Row,
-    announce,
-    fetch,
-    find,
-    find_page,
-    first,
-    get,
-    rows,
-    update,
-    upsert,
-)
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import agent_contexts, requests, subtasks, tasks
 from holdfast.hub.tree.waves import ENDED
 
@@ -50,7 +38,7 @@ def latest_snapshot(connection: sa.Connection, session_id: str) -> Row | None:
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
     order = table.updated_ms.desc(), table.id.desc()
-    return _merge(fetch(connection, agent_contexts, mine, order=order, most=MOST_MERGED))
+    return _merge(db.fetch(connection, agent_contexts, mine, order=order, most=MOST_MERGED))
 
 
 def _merge(newest_first: Sequence[Row]) -> Row | None:
@@ -224,9 +212,7 @@ def list_page(
     snapshot = (table.agent_type == SNAPSHOT) & (table.session_id == agent_id)
     where = [] if agent_id is None else [(table.agent_id == agent_id) | snapshot]
     order = (table.updated_ms.desc(), table.id)
-    page = find_page(
-        connection, limit, offset, table=agent_contexts, order=order, where=where, **of
-    )
+    page = db.page(connection, limit, offset, table=agent_contexts, order=order, where=where, **of)
     for row in page.rows:
         if row["agent_type"] == SNAPSHOT:
             row["role_context"] = with_public_trigger(row["role_context"])
@@ -252,7 +238,7 @@ def tools_used(connection: sa.Connection) -> dict[str, int]:
     """Count for each tool the contexts that used it."""
     query = sa.select(agent_contexts.c.tools_used).order_by(agent_contexts.c.updated_ms.desc())
     found: dict[str, int] = {}
-    for row in rows(connection, query.limit(1000)):
+    for row in db.rows(connection, query.limit(1000)):
         for tool in row["tools_used"] or ():
             found[str(tool)] = found.get(str(tool), 0) + 1
     return found
@@ -271,7 +257,7 @@ def follow(connection: sa.Connection, session_id: str, agent_id: str, now_ms: in
     if subtask is None:
         connection.execute(sa.delete(agent_contexts).where(agent_contexts.c.id == row_id))
         return
-    held = find(connection, row_id, table=agent_contexts, lock=True) or {}
+    held = db.find(connection, row_id, table=agent_contexts, lock=True) or {}
     before = held.get("role_context") or {}
     is_new = before.get("subtask_id") != subtask["id"]
     if is_new:
@@ -285,7 +271,7 @@ def follow(connection: sa.Connection, session_id: str, agent_id: str, now_ms: in
         "updated_ms": now_ms,
     }
     row = {"id": row_id, "agent_id": agent_id, "session_id": session_id, **UNUSED, **known}
-    connection.execute(upsert(connection, agent_contexts, ["id"], row, known))
+    connection.execute(db.upsert(connection, agent_contexts, ["id"], row, known))
 
 
 def _at_work_on(connection: sa.Connection, session_id: str, agent_id: str) -> Row | None:
@@ -298,7 +284,7 @@ def _at_work_on(connection: sa.Connection, session_id: str, agent_id: str) -> Ro
         table.status.not_in(ENDED),
     )
     order = ((table.status == "running").desc(), table.created_ms.desc(), table.id.desc())
-    return first(connection, query.order_by(*order).limit(1))
+    return db.first(connection, query.order_by(*order).limit(1))
 
 
 def _role(connection: sa.Connection, subtask: Row) -> Row:
@@ -321,7 +307,9 @@ def _names(connection: sa.Connection, subtask_ids: Sequence[str]) -> list[str]:
     if not subtask_ids:
         return []
     query = sa.select(subtasks.c.description).where(subtasks.c.id.in_(subtask_ids))
-    return [row["description"] for row in rows(connection, query.order_by(subtasks.c.created_ms))]
+    return [
+        row["description"] for row in db.rows(connection, query.order_by(subtasks.c.created_ms))
+    ]
 
 
 REPORTED = ("progress", "next_steps")  # of one task
@@ -330,15 +318,15 @@ ABOUT = ("language", "framework")  # of the agent, whatever it works on
 
 def report(connection: sa.Connection, context_id: str, given: Row, now_ms: int) -> Row:
     """Note what an agent reports of itself and its work, and `progress_summary`."""
-    before = get(connection, context_id, table=agent_contexts, lock=True)
+    before = db.get(connection, context_id, table=agent_contexts, lock=True)
     told = {name: given[name] for name in (*REPORTED, *ABOUT) if name in given}
     changes = {
         "role_context": {**(before["role_context"] or {}), **told},
         "progress_summary": given.get("progress_summary", before["progress_summary"]),
         "updated_ms": now_ms,
     }
-    update(connection, agent_contexts, context_id, changes)
-    announce(connection, "agent.progress", {"agent_id": before["agent_id"], **told}, before)
+    db.update(connection, agent_contexts, context_id, changes)
+    db.announce(connection, "agent.progress", {"agent_id": before["agent_id"], **told}, before)
     return {**before, **changes}
 
 
@@ -348,13 +336,13 @@ MOST_TOOLS, MOST_SKILLS = 200, 50
 def note_call(connection: sa.Connection, action: Row, agent_id: str) -> None:
     """Count a posted tool call in the row of its agent, if that has one."""
     row_id = ids.context_id(action["session_id"], agent_id)
-    row = find(connection, row_id, table=agent_contexts, lock=True)
+    row = db.find(connection, row_id, table=agent_contexts, lock=True)
     if row is None:
         return
     changes = count_tool(row, action["tool_name"], 1)
     if action["tool_type"] == "skill":
         changes["skills_to_restore"] = add_skills(row, [action["tool_name"]])
-    update(connection, agent_contexts, row_id, changes)
+    db.update(connection, agent_contexts, row_id, changes)
 
 
 def count_tool(row: Row, tool: str, more: int) -> Row:
@@ -371,15 +359,3 @@ def add_skills(row: Row, used: Sequence[str]) -> list[str]:
     """Return the skills of an agent, the last used one last."""
     known = [skill for skill in row["skills_to_restore"] or [] if skill not in used]
     return [*known, *list(dict.fromkeys(reversed(used)))[::-1]][-MOST_SKILLS:]
-
-
-@contextmanager
-def following(
-    connection: sa.Connection, which_subtasks: sa.ColumnElement[bool], now_ms: int
-) -> Iterator[None]:
-    """Update the rows of the agents of these subtasks, which are deleted meanwhile."""
-    agent = sa.select(subtasks.c.session_id, subtasks.c.agent_id).distinct()
-    agents = connection.execute(agent.where(which_subtasks, subtasks.c.agent_id.is_not(None))).all()
-    yield
-    for session_id, agent_id in agents:
-        follow(connection, session_id, agent_id, now_ms)

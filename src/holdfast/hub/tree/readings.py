@@ -2,8 +2,8 @@
 is what `/api/sessions/{id}/readings` draws, also days later.
 
 A row holds the readings of 256 steps as lists of numbers, 24 bytes a reading on SQLite. Which row a
-step belongs to follows from its number, so that a step reported twice is one reading. After a day a
-row keeps the least and the greatest of every 16 steps, and what is older than 30 days goes.
+step belongs to follows from its number, so that a step reported twice is one reading. What is older
+than 30 days goes.
 """
 
 from __future__ import annotations
@@ -17,17 +17,8 @@ import sqlalchemy as sa
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
-from holdfast.hub.store.rows import (
-    Page,
-    Row,
-    announce,
-    fetch,
-    find_page,
-    matching,
-    put,
-    rows,
-    upsert,
-)
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import compactions, projects, readings, sessions, subtasks, windows
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.text.sentences import clip
@@ -47,13 +38,13 @@ def find(connection: sa.Connection, agent_id: str) -> Row | None:
     table = windows.c
     main = (table.session_id == agent_id) & (table.agent_id == "")
     mine, order = (table.agent_id == agent_id) | main, [table.updated_ms.desc()]
-    found = fetch(connection, windows, mine, order=order, most=1)
+    found = db.fetch(connection, windows, mine, order=order, most=1)
     return next(iter(refresh_readings(found, row_times.now_ms())), None)
 
 
 def live(connection: sa.Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
     """List windows active in the last half hour that have not ended, fullest first."""
-    found = fetch(connection, windows, *_are_live(now_ms, project_id), most=MOST_LIVE)
+    found = db.fetch(connection, windows, *_are_live(now_ms, project_id), most=MOST_LIVE)
     found = refresh_readings(found, now_ms)
     return sorted(found, key=used_ratio, reverse=True)
 
@@ -65,7 +56,7 @@ def count_live(connection: sa.Connection, now_ms: int, project_id: str | None = 
 
 
 def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool]]:
-    mine = matching(windows, project_id=project_id)
+    mine = db.matching(windows, project_id=project_id)
     return [windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over(), *mine]
 
 
@@ -73,13 +64,13 @@ def describe_windows(connection: sa.Connection, found: Sequence[Row]) -> list[di
     """Return what a list of windows shows of each beside its reading."""
     project_ids = {row["project_id"] for row in found} - {None}
     in_list = projects.c.id.in_(project_ids)
-    places = {row["id"]: row for row in fetch(connection, projects, in_list)}
+    places = {row["id"]: row for row in db.fetch(connection, projects, in_list)}
     session_ids = {row["session_id"] for row in found}
     asked = known_sessions.prompts(connection, session_ids)
     titles = known_sessions.titles(connection, session_ids)
     agents = {row["agent_id"] for row in found if row["agent_id"]}
     shares = trends(connection, session_ids)
-    tasks = fetch(connection, subtasks, subtasks.c.agent_id.in_(agents), order=["created_ms"])
+    tasks = db.fetch(connection, subtasks, subtasks.c.agent_id.in_(agents), order=["created_ms"])
     given = {row["agent_id"]: row["description"] for row in tasks}
     details = []
     for row in found:
@@ -136,7 +127,7 @@ def announce_window(connection: sa.Connection, row: Row) -> None:
     """Announce a changed window with its reading, so that listeners need not ask for it."""
     held = row["health"] or {}
     body = {"agent_id": row["agent_id"], **{name: held.get(name) for name in TOLD}}
-    announce(connection, "window.changed", body, row)
+    db.announce(connection, "window.changed", body, row)
 
 
 def reset(connection: sa.Connection, row: Row, now_ms: int) -> Row:
@@ -191,10 +182,8 @@ def _folder(row: Row) -> str:
 
 
 CHUNK = 256  # steps of one row
-BUCKET = 16  # steps of which a thinned row keeps two
 DAY_MS = 86_400_000
 KEPT_MS = 30 * DAY_MS
-THINNED_AT_ONCE = 500  # rows in one cleaning, which holds up other writers
 TREND = 40
 MOST_STEP = 1 << 40
 _KEY = ("session_id", "agent_id", "chunk")
@@ -218,16 +207,16 @@ def add(
     new: dict[int, dict[int, tuple[int, int]]] = {}
     for step, at_ms, used in points:
         new.setdefault(step // CHUNK, {})[step] = at_ms, used
-    mine = matching(readings, session_id=session_id, agent_id=agent_id)
+    mine = db.matching(readings, session_id=session_id, agent_id=agent_id)
     held_rows = sa.select(readings).where(*mine, readings.c.chunk.in_(new)).with_for_update()
-    before = {row["chunk"]: row for row in rows(connection, held_rows)}
+    before = {row["chunk"]: row for row in db.rows(connection, held_rows)}
     for chunk, steps in sorted(new.items()):
         held = before.get(chunk)
         merged = {**_steps(held), **steps} if held else steps
         limit = limit_tokens or (held["limit_tokens"] if held else None)
         row = {"session_id": session_id, "agent_id": agent_id, "chunk": chunk}
-        row |= {"limit_tokens": limit, "thinned": 0, **_pack(merged)}
-        put(connection, readings, _KEY, row)
+        row |= {"limit_tokens": limit, **_pack(merged)}
+        db.put(connection, readings, _KEY, row)
 
 
 def note_limit(
@@ -249,8 +238,8 @@ def list_readings(
     """List the readings of one window between two steps, inclusive, oldest first."""
     first, last = first_step or 0, MOST_STEP if last_step is None else last_step
     chunks = readings.c.chunk.between(first // CHUNK, last // CHUNK)
-    mine = matching(readings, session_id=session_id, agent_id=agent_id)
-    held = fetch(connection, readings, *mine, chunks, order=[readings.c.chunk])
+    mine = db.matching(readings, session_id=session_id, agent_id=agent_id)
+    held = db.fetch(connection, readings, *mine, chunks, order=[readings.c.chunk])
     return [one for row in held for one in _unpack(row) if first <= one.step <= last]
 
 
@@ -271,7 +260,7 @@ def trends(
     same = (table.session_id == last.c.session_id) & (table.agent_id == last.c.agent_id)
     query = sa.select(readings).join(last, same & (table.chunk >= last.c.chunk - 1))
     found: dict[tuple[str, str], list[float]] = {}
-    for row in rows(connection, query.order_by(table.chunk)):
+    for row in db.rows(connection, query.order_by(table.chunk)):
         if limit := row["limit_tokens"]:
             shares = found.setdefault((row["session_id"], row["agent_id"]), [])
             shares += [round(used / limit, 4) for used in row["body"]["used"]]
@@ -294,23 +283,9 @@ def thin(steps: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
 
 
 def prune(connection: sa.Connection, now_ms: int, held: Collection[str] = ()) -> None:
-    """Thin readings older than a day; delete too old ones, except of sessions that are `held`."""
-    table = readings.c
-    is_gone = table.session_id.not_in(held)
-    connection.execute(sa.delete(readings).where(table.last_ms < now_ms - KEPT_MS, is_gone))
-    old = sa.select(readings).where(table.last_ms < now_ms - DAY_MS, table.thinned == 0)
-    found = rows(connection, old.order_by(table.last_ms).limit(THINNED_AT_ONCE))
-    if found:
-        mine = sa.and_(*(table[name] == sa.bindparam(f"of_{name}") for name in _KEY))
-        connection.execute(
-            sa.update(readings).where(mine).values(thinned=1), [_thin_row(row) for row in found]
-        )
-
-
-def _thin_row(row: Row) -> dict[str, Any]:
-    kept = thin(list(_unpack(row)), max(4, 2 * row["n"] // BUCKET))
-    key = {f"of_{name}": row[name] for name in _KEY}
-    return {**key, **_pack({one.step: one[1:3] for one in kept})}
+    """Delete old readings, except of sessions that are `held`."""
+    old = readings.c.last_ms < now_ms - KEPT_MS
+    connection.execute(sa.delete(readings).where(old, readings.c.session_id.not_in(held)))
 
 
 def _pack(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
@@ -347,7 +322,7 @@ def add_compaction(connection: sa.Connection, row: Row) -> None:
     known = {
         name: value for name, value in row.items() if value is not None and name not in _COMPACTION
     }
-    connection.execute(upsert(connection, compactions, _COMPACTION, row, known))
+    connection.execute(db.upsert(connection, compactions, _COMPACTION, row, known))
 
 
 def list_compactions(
@@ -357,10 +332,10 @@ def list_compactions(
     table = compactions.c
     order = (table.at_ms.desc(), table.session_id, table.agent_id, table.number.desc())
     where = [table.at_ms >= since_ms]
-    return find_page(connection, limit, offset, table=compactions, order=order, where=where, **of)
+    return db.page(connection, limit, offset, table=compactions, order=order, where=where, **of)
 
 
 def compactions_of(connection: sa.Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the compactions of one window, oldest first."""
-    mine = matching(compactions, session_id=session_id, agent_id=agent_id)
-    return fetch(connection, compactions, *mine, order=[compactions.c.number])
+    mine = db.matching(compactions, session_id=session_id, agent_id=agent_id)
+    return db.fetch(connection, compactions, *mine, order=[compactions.c.number])

@@ -17,22 +17,8 @@ import sqlalchemy as sa
 
 from holdfast.hub import ids, row_times
 from holdfast.hub.errors import AlreadyThere, Refused
-from holdfast.hub.store.rows import (
-    Page,
-    Row,
-    announce,
-    fetch_page,
-    find_page,
-    matching,
-    newest_first,
-    put_new,
-    rows,
-    tell,
-    update,
-)
-from holdfast.hub.store.rows import find as find_row
-from holdfast.hub.store.rows import get as get_row
-from holdfast.hub.store.rows import remove as remove_row
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
@@ -62,9 +48,9 @@ def add(connection: sa.Connection, row: Row, now_ms: int) -> Row:
     if row.get("project_id") is not None:
         get_project(connection, row["project_id"])
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
-    if not put_new(connection, sessions, whole):
+    if not db.put_new(connection, sessions, whole):
         raise AlreadyThere("Session already exists", row["id"])
-    tell(connection, "session.started", whole, session_id=row["id"])
+    db.tell(connection, "session.started", whole, session_id=row["id"])
     return get(connection, row["id"])
 
 
@@ -74,8 +60,8 @@ def meet(
     """Create the session if it is new, note activity at this time, and add `more` to its sums. A
     session that has no project gets this one. Return its project."""
     row = {"id": session_id, "project_id": project_id, "started_ms": now_ms, "seen_ms": now_ms}
-    if put_new(connection, sessions, row):
-        tell(connection, "session.started", row, session_id=session_id)
+    if db.put_new(connection, sessions, row):
+        db.tell(connection, "session.started", row, session_id=session_id)
     table = sessions.c
     changes = {
         "seen_ms": sa.case((table.seen_ms > now_ms, table.seen_ms), else_=now_ms),
@@ -95,7 +81,7 @@ def _add_call(connection: sa.Connection, action: Row) -> None:
     meet(connection, action["session_id"], action["project_id"], action["created_ms"], **more)
 
 
-find, get = partial(find_row, table=sessions), partial(get_row, table=sessions)
+find, get = partial(db.find, table=sessions), partial(db.get, table=sessions)
 
 
 def list_page(
@@ -109,7 +95,7 @@ def list_page(
 ) -> Page:
     """List sessions, newest first. Active means not ended, or ended less than half an hour ago."""
     where = [_is_active(now_ms)] if active_only else []
-    return find_page(
+    return db.page(
         connection, limit, offset, table=sessions, order=_NEWEST_FIRST, where=where, **of
     )
 
@@ -132,7 +118,7 @@ def list_past(
         sa.select(sessions, name)
         .join_from(sessions, projects, isouter=True)
         .where(
-            *matching(sessions, project_id=project_id),
+            *db.matching(sessions, project_id=project_id),
             sessions.c.compact_count >= least_compactions,
             LAST_MS - sessions.c.started_ms >= least_ms,
             since_ms <= LAST_MS,
@@ -141,7 +127,7 @@ def list_past(
     )
     if session_ids is not None:
         query = query.where(sessions.c.id.in_(session_ids))
-    return fetch_page(connection, query.order_by(LAST_MS.desc(), sessions.c.id), limit, offset)
+    return db.fetch_page(connection, query.order_by(LAST_MS.desc(), sessions.c.id), limit, offset)
 
 
 def titles(connection: sa.Connection, session_ids: set[str]) -> dict[str, str]:
@@ -160,7 +146,7 @@ def prompts(
     one = times.where(*mine).group_by(table.session_id).subquery()
     same = (table.session_id == one.c.session_id) & (table.created_ms == one.c.at_ms)
     query = sa.select(table.session_id, table.prompt).join(one, same).where(table.prompt != "")
-    return {row["session_id"]: row["prompt"] for row in rows(connection, query)}
+    return {row["session_id"]: row["prompt"] for row in db.rows(connection, query)}
 
 
 def _is_active(now_ms: int) -> sa.ColumnElement[bool]:
@@ -171,9 +157,9 @@ def change(connection: sa.Connection, session_id: str, changes: Row, _now_ms: in
     if not changes:
         raise Refused("No fields to update")
     before = get(connection, session_id)
-    update(connection, sessions, session_id, changes)
+    db.update(connection, sessions, session_id, changes)
     kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
-    tell(connection, kind, {**before, **changes}, session_id=session_id)
+    db.tell(connection, kind, {**before, **changes}, session_id=session_id)
     return get(connection, session_id)
 
 
@@ -186,14 +172,14 @@ def note_compaction(
     changes |= {"compact_summary": summary} if summary else {}
     noted = sa.update(sessions).where(sessions.c.id == session_id).values(changes)
     if connection.execute(noted).rowcount:
-        announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
+        db.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
 
 
 def remove(connection: sa.Connection, session_id: str, _now_ms: int) -> None:
-    remove_row(connection, sessions, id=session_id)
+    db.remove(connection, sessions, id=session_id)
     for table in (readings, compactions):
         connection.execute(sa.delete(table).where(table.c.session_id == session_id))
-    announce(connection, "session.removed", session_id=session_id)
+    db.announce(connection, "session.removed", session_id=session_id)
 
 
 def stats(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
@@ -206,7 +192,7 @@ def stats(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
         sa.func.min(sessions.c.started_ms).label("oldest"),
         sa.func.max(sessions.c.started_ms).label("newest"),
     ]
-    [found] = rows(connection, sa.select(*columns))
+    [found] = db.rows(connection, sa.select(*columns))
     oldest, newest = found.pop("oldest"), found.pop("newest")
     n, tools = found["total_sessions"], int(found["total_tools_used"])
     by_project = sa.select(
@@ -220,7 +206,7 @@ def stats(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
     overview |= {"total_tools": tools, "avg_tools_per_session": tools / n if n else 0.0}
     overview["oldest_session"] = row_times.to_iso(oldest)
     overview["newest_session"] = row_times.to_iso(newest)
-    listed = rows(connection, by_project)
+    listed = db.rows(connection, by_project)
     totals = [{**row, "total_tools": int(row["total_tools"])} for row in listed]
     return {"overview": overview, "by_project": totals}
 
@@ -242,15 +228,15 @@ def agents_at_work(connection: sa.Connection, limit: int, offset: int) -> list[R
         *_PLACE,
         done.scalar_subquery().label("actions_count"),
     ).select_from(subtasks.join(tasks).join(requests).join(projects))
-    query = query.where(subtasks.c.status == "running").order_by(*newest_first(subtasks))
-    return rows(connection, query.limit(limit).offset(offset))
+    query = query.where(subtasks.c.status == "running").order_by(*db.newest_first(subtasks))
+    return db.rows(connection, query.limit(limit).offset(offset))
 
 
 def live_sessions(connection: sa.Connection, limit: int, offset: int, now_ms: int) -> Page:
     """List active sessions with their project."""
     query = sa.select(sessions, *_PLACE).join_from(sessions, projects, isouter=True)
     query = query.where(_is_active(now_ms)).order_by(*_NEWEST_FIRST)
-    return fetch_page(connection, query, limit, offset)
+    return db.fetch_page(connection, query, limit, offset)
 
 
 def session_as_agent(session: Row) -> Row:
@@ -282,7 +268,7 @@ def put_project(connection: sa.Connection, given: Row, now_ms: int) -> Row:
         "name": before["name"] if name is None else name,
         "metadata": {**(before["metadata"] or {}), **metadata},
     }
-    update(connection, projects, project_id, changes)
+    db.update(connection, projects, project_id, changes)
     return {**before, **changes}
 
 
@@ -297,22 +283,22 @@ def _create_project(
     """Create the project; return False if it existed. Of several at once, one succeeds."""
     project_id, path = ids.project_id(path), ids.tidy(path)
     row = {"id": project_id, "path": path, "name": name, "metadata": metadata}
-    is_new = put_new(connection, projects, {**row, "created_ms": at_ms, "updated_ms": at_ms})
+    is_new = db.put_new(connection, projects, {**row, "created_ms": at_ms, "updated_ms": at_ms})
     if is_new:
-        announce(connection, "project.created", {"path": path}, project_id=project_id)
+        db.announce(connection, "project.created", {"path": path}, project_id=project_id)
     return is_new
 
 
-get_project = partial(get_row, table=projects)
+get_project = partial(db.get, table=projects)
 _LAST_USED = (projects.c.updated_ms.desc(), projects.c.id)
-list_projects = partial(find_page, table=projects, order=_LAST_USED)
+list_projects = partial(db.page, table=projects, order=_LAST_USED)
 
 
 def remove_project(connection: sa.Connection, project_id: str, _now_ms: int) -> None:
     """Delete the project and everything that belongs to it."""
     get_project(connection, project_id)
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
-    announce(connection, "project.removed", project_id=project_id)
+    db.announce(connection, "project.removed", project_id=project_id)
 
 
 def project_figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
@@ -355,14 +341,14 @@ _SAY_NOTHING = frozenset(
 )
 _UNLISTED = ("project_id", "agent_id", "input", "output")
 _LISTED = [column for column in actions.c if column.name not in _UNLISTED]
-list_actions = partial(find_page, table=actions, columns=_LISTED)
+list_actions = partial(db.page, table=actions, columns=_LISTED)
 
 
 def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Add what a client sent, and its project and session if they are new."""
     given = dict(given)
     path, subtask_id = given.pop("project_path", None), given.get("subtask_id")
-    subtask = get_row(connection, subtask_id, table=subtasks) if subtask_id else {}
+    subtask = db.get(connection, subtask_id, table=subtasks) if subtask_id else {}
     row = {
         **dict.fromkeys(("input", "output", "agent_id", "subtask_id", "duration_ms")),
         "exit_code": 0,
@@ -383,7 +369,7 @@ def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     if agent_id and row["session_id"]:
         contexts.note_call(connection, row, agent_id)
     shown = ("id", "tool_name", "tool_type", "exit_code")
-    tell(connection, "action.created", row, *shown, at_ms=now_ms)
+    db.tell(connection, "action.created", row, *shown, at_ms=now_ms)
     return row
 
 
@@ -392,21 +378,21 @@ def hourly(connection: sa.Connection, now_ms: int, session_id: str | None = None
     hour = (actions.c.created_ms // HOUR_MS).label("hour")
     since = actions.c.created_ms > now_ms - 24 * HOUR_MS
     query = sa.select(hour, sa.func.count().label("count"))
-    query = query.where(since, *matching(actions, session_id=session_id))
+    query = query.where(since, *db.matching(actions, session_id=session_id))
     return [
         {"hour": row_times.to_iso(int(row["hour"]) * HOUR_MS), "count": row["count"]}
-        for row in rows(connection, query.group_by(hour).order_by(hour))
+        for row in db.rows(connection, query.group_by(hour).order_by(hour))
     ]
 
 
 def top_tools(connection: sa.Connection, limit: int, tool_type: str | None = None) -> list[Row]:
     """Return the tools called most among the newest calls."""
     newest = sa.select(actions.c.tool_name, actions.c.tool_type)
-    newest = newest.where(*matching(actions, tool_type=tool_type))
-    seen = newest.order_by(*newest_first(actions)).limit(NEWEST).subquery()
+    newest = newest.where(*db.matching(actions, tool_type=tool_type))
+    seen = newest.order_by(*db.newest_first(actions)).limit(NEWEST).subquery()
     n = sa.func.count().label("count")
     query = sa.select(*seen.c, n).group_by(*seen.c)
-    return rows(connection, query.order_by(n.desc(), seen.c.tool_name).limit(limit))
+    return db.rows(connection, query.order_by(n.desc(), seen.c.tool_name).limit(limit))
 
 
 def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
@@ -438,5 +424,5 @@ def save_snapshot(
         "updated_ms": now_ms,
     }
     connection.execute(sa.insert(agent_contexts), row)
-    announce(connection, "snapshot.saved", {"id": row["id"], "trigger": trigger}, row)
+    db.announce(connection, "snapshot.saved", {"id": row["id"], "trigger": trigger}, row)
     return row

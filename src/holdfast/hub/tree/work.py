@@ -13,21 +13,8 @@ import sqlalchemy as sa
 
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
-from holdfast.hub.store.rows import (
-    Page,
-    Row,
-    fetch,
-    find_page,
-    first,
-    get,
-    matching,
-    newest_first,
-    noun_of,
-    oldest_first,
-    rows,
-    tell,
-    update,
-)
+from holdfast.hub.store import rows as db
+from holdfast.hub.store.rows import Page, Row
 from holdfast.hub.store.tables import actions, projects, requests, subtasks, tasks
 from holdfast.hub.tree import contexts, sessions, waves
 from holdfast.hub.tree.waves import UNDER_WAY, derive_status, times_after
@@ -50,30 +37,30 @@ _PLACED = {
     subtasks: _PLACED_SUBTASKS,
 }
 
-get_request = partial(get, table=requests)
-get_task = partial(get, table=tasks)
-get_subtask = partial(get, table=subtasks)
-list_requests = partial(find_page, table=requests)
+get_request = partial(db.get, table=requests)
+get_task = partial(db.get, table=tasks)
+get_subtask = partial(db.get, table=subtasks)
+list_requests = partial(db.page, table=requests)
 
 
 def _get_placed(connection: sa.Connection, table: sa.Table, row_id: str, which: str = "") -> Row:
     """Return a row with the project and the session it belongs to. `which`: for the error."""
-    row = first(connection, _PLACED[table].where(table.c.id == row_id))
+    row = db.first(connection, _PLACED[table].where(table.c.id == row_id))
     if row is None:
-        raise NotThere(noun_of(table), which)
+        raise NotThere(db.noun_of(table), which)
     return row
 
 
 def _tell(connection: sa.Connection, table: sa.Table, what: str, row: Row, place: Row) -> None:
     """Announce what happened to a row, in the project and the session of `place`."""
     where = {name: place[name] for name in ("project_id", "session_id")}
-    kind = f"{noun_of(table).lower()}.{what}"
-    tell(connection, kind, row, *TOLD[table], **where)
+    kind = f"{db.noun_of(table).lower()}.{what}"
+    db.tell(connection, kind, row, *TOLD[table], **where)
 
 
 def add_request(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Add a request; create its session if it is new."""
-    get(connection, given["project_id"], table=projects)
+    db.get(connection, given["project_id"], table=projects)
     row = {
         "id": ids.in_order(now_ms),
         "prompt_type": "other",
@@ -142,13 +129,13 @@ def _change(
         raise Refused("A subtask cannot block itself", "blocked_by")
     _check_blockers(connection, given)
     with waves.changing(connection, place["session_id"], place["project_id"]):
-        before = get(connection, row_id, table=table)  # it may have changed while we waited
+        before = db.get(connection, row_id, table=table)  # it may have changed while we waited
         changes = dict(given)
         if "status" in given:
             changes |= times_after(given["status"], now_ms, table, before)
         if "metadata" in given:
             changes["metadata"] = {**(before["metadata"] or {}), **given["metadata"]}
-        update(connection, table, row_id, changes)
+        db.update(connection, table, row_id, changes)
         row = {**before, **changes}
         if table is subtasks:
             _follow_agents(connection, [before, row], now_ms)
@@ -156,7 +143,7 @@ def _change(
             if row["status"] != before["status"]:
                 _follow_subtasks(connection, row["task_id"], now_ms)
     if table is not subtasks:
-        row = get(connection, row_id, table=table)  # it goes on while something runs below it
+        row = db.get(connection, row_id, table=table)  # it goes on while something runs below it
         _tell(connection, table, "changed", row, place)
     return row
 
@@ -170,8 +157,9 @@ def _remove(connection: sa.Connection, row_id: str, now_ms: int, *, table: sa.Ta
         subtasks: subtasks.c.id == row_id,
     }
     with waves.changing(connection, row["session_id"], row["project_id"]):
-        with contexts.following(connection, below[table], now_ms):
-            connection.execute(sa.delete(table).where(table.c.id == row_id))
+        going = db.fetch(connection, subtasks, below[table])
+        connection.execute(sa.delete(table).where(table.c.id == row_id))
+        _follow_agents(connection, going, now_ms)
         _tell(connection, table, "removed", row, row)
         if table is subtasks:
             _follow_subtasks(connection, row["task_id"], now_ms)
@@ -182,10 +170,12 @@ change_task, remove_task = partial(_change, table=tasks), partial(_remove, table
 change_subtask, remove_subtask = partial(_change, table=subtasks), partial(_remove, table=subtasks)
 
 
-def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of: Any) -> list[Row]:
+def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
-    query = sa.select(requests).where(*matching(requests, **of)).order_by(*newest_first(requests))
-    return rows(connection, query.limit(limit).offset(offset))
+    query = (
+        sa.select(requests).where(*db.matching(requests, **of)).order_by(*db.newest_first(requests))
+    )
+    return db.rows(connection, query.limit(limit).offset(offset))
 
 
 def tree_page(
@@ -194,8 +184,8 @@ def tree_page(
     """Return requests newest first, with their tasks and subtasks, by three queries."""
     asked = latest_requests(connection, limit, offset, project_id=project_id)
     in_page = tasks.c.request_id.in_([request["id"] for request in asked])
-    listed = fetch(connection, tasks, in_page)
-    parts = rows(connection, sa.select(subtasks).join_from(subtasks, tasks).where(in_page))
+    listed = db.fetch(connection, tasks, in_page)
+    parts = db.rows(connection, sa.select(subtasks).join_from(subtasks, tasks).where(in_page))
     below = _group_by(parts, "task_id", "created_ms", "id")
     for task in listed:
         task["subtasks"] = below.get(task["id"], [])
@@ -215,8 +205,8 @@ def _group_by(found: list[Row], name: str, *order: str) -> dict[str, list[Row]]:
 
 def list_tasks(connection: sa.Connection, limit: int, offset: int, **of: Any) -> Page:
     """List tasks: by wave within one request, else newest first."""
-    order = newest_first(tasks) if of.get("request_id") is None else _BY_WAVE
-    return find_page(connection, limit, offset, table=tasks, order=order, **of)
+    order = db.newest_first(tasks) if of.get("request_id") is None else _BY_WAVE
+    return db.page(connection, limit, offset, table=tasks, order=order, **of)
 
 
 def list_subtasks(
@@ -230,23 +220,23 @@ def list_subtasks(
     """List subtasks, newest first; oldest first within one task."""
     parent = subtasks.c.parent_agent_id
     kinds = {True: [parent.is_not(None)], False: [parent.is_(None)], None: []}
-    order = newest_first(subtasks) if of.get("task_id") is None else oldest_first(subtasks)
+    order = db.newest_first(subtasks) if of.get("task_id") is None else db.oldest_first(subtasks)
     where = kinds[is_subagent]
-    return find_page(connection, limit, offset, table=subtasks, order=order, where=where, **of)
+    return db.page(connection, limit, offset, table=subtasks, order=order, where=where, **of)
 
 
 def tasks_of(connection: sa.Connection, request_id: str) -> list[Row]:
-    return fetch(connection, tasks, tasks.c.request_id == request_id, order=_BY_WAVE)
+    return db.fetch(connection, tasks, tasks.c.request_id == request_id, order=_BY_WAVE)
 
 
 def subtasks_of(connection: sa.Connection, task_id: str) -> list[Row]:
-    mine, order = subtasks.c.task_id == task_id, oldest_first(subtasks)
-    return fetch(connection, subtasks, mine, order=order, most=MOST_BELOW)
+    mine, order = subtasks.c.task_id == task_id, db.oldest_first(subtasks)
+    return db.fetch(connection, subtasks, mine, order=order, most=MOST_BELOW)
 
 
 def actions_of(connection: sa.Connection, subtask_id: str) -> list[Row]:
-    mine, order = actions.c.subtask_id == subtask_id, oldest_first(actions)
-    return fetch(connection, actions, mine, order=order, most=MOST_BELOW)
+    mine, order = actions.c.subtask_id == subtask_id, db.oldest_first(actions)
+    return db.fetch(connection, actions, mine, order=order, most=MOST_BELOW)
 
 
 def _follow_subtasks(connection: sa.Connection, task_id: str, now_ms: int) -> None:
@@ -259,7 +249,7 @@ def _follow_subtasks(connection: sa.Connection, task_id: str, now_ms: int) -> No
     status = derive_status(before["status"], set(connection.scalars(below)))
     if status != before["status"]:
         changes = times_after(status, now_ms, tasks, before)
-        update(connection, tasks, task_id, changes)
+        db.update(connection, tasks, task_id, changes)
         _tell(connection, tasks, "changed", {**before, **changes}, before)
 
 
@@ -267,16 +257,16 @@ def close_session(connection: sa.Connection, session_id: str, now_ms: int) -> in
     """Mark the running subtasks of an ended session as failed; return their number."""
     mine = (subtasks.c.session_id == session_id) & subtasks.c.status.in_(UNDER_WAY)
     left = _PLACED_SUBTASKS.where(mine)
-    place = first(connection, left)
+    place = db.first(connection, left)
     if place is None:
         return 0
     with waves.changing(connection, session_id, place["project_id"]):
-        found = rows(connection, left)
+        found = db.rows(connection, left)
         for row in found:
             changes = times_after("failed", now_ms, subtasks, row)
             changes["result"] = {**(row["result"] or {}), "reason": "session_ended"}
             row |= changes
-            update(connection, subtasks, row["id"], changes)
+            db.update(connection, subtasks, row["id"], changes)
             _tell(connection, subtasks, "changed", row, row)
         _follow_agents(connection, found, now_ms)
         for task_id in sorted({row["task_id"] for row in found}):
