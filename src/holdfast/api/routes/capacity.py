@@ -31,12 +31,6 @@ ADVICE = {
 }
 
 
-# Fields of an agent that are those of its health; the others are made by `_agent`.
-HELD = (
-    *("agent_type", "edge_tokens", "ops_left_low", "ops_left_high", "used_ratio", "pace_ms"),
-    *("basis", "forecast_basis", "model", "client_version", "checkpoint_trigger", "machine"),
-)
-
 CapacityRoom = answer(
     "CapacityRoom",
     "status:str recommended_action:str zone:str alert:str? room_tokens:int? estimated:bool "
@@ -106,7 +100,7 @@ def _capacity_of(row: Row, agent_id: str) -> Row:
 def _agent_capacity(row: Row) -> Row:
     held = row["health"] or {}
     return {
-        **{name: held.get(name) for name in HELD},
+        **{name: held.get(name) for name in AgentCapacity.model_fields},
         "agent_id": row["agent_id"] or row["session_id"],
         "session_id": row["session_id"],
         "is_main": not row["agent_id"],
@@ -117,17 +111,22 @@ def _agent_capacity(row: Row) -> Row:
     }
 
 
+def _window_of(connection: Connection, agent_id: str) -> Row:
+    if row := readings.find(connection, agent_id):
+        return row
+    raise NotThere("Agent capacity")
+
+
 @router.reads("/capacity/{agent_id:text}", Capacity)
 def get(connection: Connection, agent_id: AgentPath) -> Row:
     """The newest window of this agent, or of the session with this id."""
-    row = _require(readings.find(connection, agent_id))
-    return _capacity_of(row, agent_id)
+    return _capacity_of(_window_of(connection, agent_id), agent_id)
 
 
 @router.writes("POST", "/capacity/{agent_id:text}/reset", Capacity)
 def reset(connection: Connection, agent_id: AgentPath) -> Row:
     """Report that the window was compacted. This changes no reading; the next one shows it."""
-    row = _require(readings.find(connection, agent_id))
+    row = _window_of(connection, agent_id)
     return _capacity_of(readings.reset(connection, row, row_times.now_ms()), agent_id)
 
 
@@ -193,9 +192,3 @@ def _minutes(minutes: Any) -> str:
         return "∞"
     whole = max(0, int(minutes))
     return f"{whole}m" if whole < 60 else f"{whole // 60}h {whole % 60}m"
-
-
-def _require(row: Row | None) -> Row:
-    if row is None:
-        raise NotThere("Agent capacity")
-    return row

@@ -240,7 +240,7 @@ def format_event(row: Row) -> bytes:
 
 
 AuditEvent = row_answer("AuditEvent", tables.audit)
-AuditEventList = answer("AuditEventList", "events:AuditEvent[]", Paged)
+AuditList = answer("AuditEventList", "events:AuditEvent[]", Paged)
 
 
 PressureDecision = answer(
@@ -269,9 +269,7 @@ def decisions(
     return {"decisions": PressureDecision.of_each(page.rows), **paging(page)}
 
 
-@router.reads(
-    "/api/audit", AuditEventList, responses={200: {"content": {"application/x-ndjson": {}}}}
-)
+@router.reads("/api/audit", AuditList, responses={200: {"content": {"application/x-ndjson": {}}}})
 def list_audit(
     connection: Connection,
     project_id: fields.IdQuery = None,

@@ -87,12 +87,12 @@ SessionOverview = answer(
 ProjectSessions = answer(
     "ProjectSessions", "project_name:str? project_path:str session_count:int total_tools:int"
 )
-SessionStats = answer(
+Stats = answer(
     "SessionStats", "timestamp:str overview:SessionOverview by_project:ProjectSessions[]"
 )
 
 
-@router.reads("/api/sessions/stats", SessionStats)
+@router.reads("/api/sessions/stats", Stats)
 def stats(connection: Connection) -> Row:
     """Totals of all sessions, and by project."""
     now = row_times.now_ms()

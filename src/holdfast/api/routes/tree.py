@@ -150,10 +150,8 @@ request.list(
     session_id=fields.Name,
     status=RequestStatus,
 )
-tasks_below = (TaskRow, work.tasks_of)
-request.get(
-    WholeRequest, work.get_request, "The request with its tasks, by wave.", tasks=tasks_below
-)
+below = (TaskRow, work.tasks_of)
+request.get(WholeRequest, work.get_request, "The request with its tasks, by wave.", tasks=below)
 request.change(
     RequestChange,
     work.change_request,
@@ -176,10 +174,8 @@ task.list(
     session_id=fields.Name,
     project_id=fields.Id,
 )
-subtasks_below = (SubtaskRow, work.subtasks_of)
-task.get(
-    WholeTask, work.get_task, "The task with its subtasks, oldest first.", subtasks=subtasks_below
-)
+parts = (SubtaskRow, work.subtasks_of)
+task.get(WholeTask, work.get_task, "The task with its subtasks, oldest first.", subtasks=parts)
 task.change(
     TaskChange,
     work.change_task,

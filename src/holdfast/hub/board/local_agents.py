@@ -23,9 +23,8 @@ from holdfast.window.outbox import OutboxEntry
 from holdfast.window.state import State
 from holdfast.wire import places
 
-LISTENS_MS = (
-    24 * 3_600_000
-)  # a session may wait a day for its user, and still gets messages to its name
+# A session may wait a day for its user, and still gets messages to its name.
+LISTENS_MS = 24 * 3_600_000
 # A subagent gets messages only as it ends. These concern its window, which ends with it.
 NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
 LEAST_START = 8  # characters of an id that identify it: as many as the log shows

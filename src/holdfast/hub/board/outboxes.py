@@ -70,9 +70,8 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
         return True
     known = outbox.known_ids(one.folder)
     try:
-        outbox.add_messages(
-            one.folder, [entry_of(row) for row in rows if row["id"] not in known], now_ms
-        )
+        new = [entry_of(row) for row in rows if row["id"] not in known]
+        outbox.add_messages(one.folder, new, now_ms)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"{one.folder}: to be handed out later: {error}")
         return False

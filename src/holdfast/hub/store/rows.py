@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import Insert
 
 from holdfast.hub.errors import NotThere
@@ -36,7 +37,7 @@ class Page:
 
 
 def first(
-    connection: sa.Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> Row | None:
     found = connection.execute(query, given)
     names, row = tuple(found.keys()), found.first()
@@ -44,7 +45,7 @@ def first(
 
 
 def rows(
-    connection: sa.Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> list[Row]:
     """Fetch all rows together: that costs half of one by one. `given`: a cached query's values."""
     found = connection.execute(query, given)
@@ -53,7 +54,7 @@ def rows(
 
 
 def fetch(
-    connection: sa.Connection,
+    connection: Connection,
     table: sa.Table,
     *where: sa.ColumnElement[bool],
     order: Sequence[Any] = (),
@@ -94,14 +95,14 @@ def noun_of(table: sa.Table) -> str:
 
 
 def find(
-    connection: sa.Connection, row_id: object, *, table: sa.Table, lock: bool = False
+    connection: Connection, row_id: object, *, table: sa.Table, lock: bool = False
 ) -> Row | None:
     """Return a row by its id; `lock` holds it until the end of the transaction."""
     query = sa.select(table).where(table.c.id == row_id)
     return first(connection, query.with_for_update(key_share=True) if lock else query)
 
 
-def get(connection: sa.Connection, row_id: str, *, table: sa.Table, lock: bool = False) -> Row:
+def get(connection: Connection, row_id: str, *, table: sa.Table, lock: bool = False) -> Row:
     """Return a row by its id; raise `NotThere` if there is none."""
     row = find(connection, row_id, table=table, lock=lock)
     if row is None:
@@ -130,7 +131,7 @@ def oldest_first(table: sa.Table) -> tuple[sa.ColumnElement[Any], ...]:
     return table.c.created_ms, table.c.id
 
 
-def fetch_page(connection: sa.Connection, query: sa.Select[Any], limit: int, offset: int) -> Page:
+def fetch_page(connection: Connection, query: sa.Select[Any], limit: int, offset: int) -> Page:
     """Fetch one page of a list. Filtered rows are counted up to `MOST_COUNTED`."""
     some = query.order_by(None).with_only_columns(sa.literal(1), maintain_column_froms=True)
     if query.whereclause is not None:
@@ -140,7 +141,7 @@ def fetch_page(connection: sa.Connection, query: sa.Select[Any], limit: int, off
 
 
 def page(
-    connection: sa.Connection,
+    connection: Connection,
     limit: int,
     offset: int,
     *,
@@ -155,11 +156,11 @@ def page(
     return fetch_page(connection, query.order_by(*(order or newest_first(table))), limit, offset)
 
 
-def count(connection: sa.Connection, rows: sa.FromClause) -> int:
+def count(connection: Connection, rows: sa.FromClause) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(rows)) or 0
 
 
-def remove(connection: sa.Connection, table: sa.Table, **which: object) -> Row:
+def remove(connection: Connection, table: sa.Table, **which: object) -> Row:
     """Delete the row with these values and return it; raise `NotThere` if there is none."""
     mine = sa.delete(table).where(*matching(table, **which))
     gone = connection.execute(mine.returning(table)).mappings().first()
@@ -169,13 +170,13 @@ def remove(connection: sa.Connection, table: sa.Table, **which: object) -> Row:
 
 
 def update(
-    connection: sa.Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
+    connection: Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
 ) -> None:
     connection.execute(sa.update(table).where(table.c.id == row_id).values(dict(changes)))
 
 
 def upsert(
-    connection: sa.Connection,
+    connection: Connection,
     table: sa.Table,
     key: Sequence[str],
     row: Mapping[str, Any],
@@ -196,21 +197,21 @@ def upsert(
 
 
 def put(
-    connection: sa.Connection, table: sa.Table, key: Sequence[str], row: Mapping[str, Any]
+    connection: Connection, table: sa.Table, key: Sequence[str], row: Mapping[str, Any]
 ) -> None:
     """Insert a row, or replace it."""
     connection.execute(upsert(connection, table, key, row))
 
 
 def put_and_get(
-    connection: sa.Connection, table: sa.Table, key: Sequence[str], row: Row, changes: Row
+    connection: Connection, table: sa.Table, key: Sequence[str], row: Row, changes: Row
 ) -> Row:
     """Insert a row, or make these changes to the one with its key; return it as it is then."""
     statement = upsert(connection, table, key, row, changes).returning(table)
     return dict(connection.execute(statement).mappings().one())
 
 
-def put_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
+def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
     """Insert a row unless one is there by any unique index; return whether it was inserted."""
     statement = insert_into(connection.dialect.name, table).on_conflict_do_nothing()
     return connection.execute(statement, dict(row)).rowcount > 0
@@ -235,7 +236,7 @@ _PENDING = "holdfast_events"
 
 
 def announce(
-    connection: sa.Connection,
+    connection: Connection,
     kind: str,
     body: Row | None = None,
     row: Row | None = None,
@@ -250,23 +251,18 @@ def announce(
 
 
 def tell(
-    connection: sa.Connection,
-    kind: str,
-    row: Row,
-    *names: str,
-    at_ms: int | None = None,
-    **place: Any,
+    connection: Connection, kind: str, row: Row, *names: str, at_ms: int | None = None, **place: Any
 ) -> None:
     """Announce a change of a row with these columns of it."""
     announce(connection, kind, {name: row[name] for name in names}, row, at_ms=at_ms, **place)
 
 
-def clear_events(connection: sa.Connection) -> None:
+def clear_events(connection: Connection) -> None:
     """Drop the events of this transaction: nobody is told of them."""
     _pending(connection).clear()
 
 
-def write_events(connection: sa.Connection) -> None:
+def write_events(connection: Connection) -> None:
     """Write the events. A lock until the commit keeps a later one from a lower number."""
     pending = _pending(connection)
     if not pending:
@@ -277,7 +273,7 @@ def write_events(connection: sa.Connection) -> None:
     connection.info[_PENDING] = []
 
 
-def _pending(connection: sa.Connection) -> list[Row]:
+def _pending(connection: Connection) -> list[Row]:
     pending: list[Row] = connection.info.setdefault(_PENDING, [])
     return pending
 
@@ -292,12 +288,12 @@ class EventsSince:
     missed: bool = False  # events after the requested number were pruned
 
 
-def newest_event(connection: sa.Connection) -> int:
+def newest_event(connection: Connection) -> int:
     return connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
 
 
 def events_since(
-    connection: sa.Connection, after: int, limit: int, **wanted: str | None
+    connection: Connection, after: int, limit: int, **wanted: str | None
 ) -> EventsSince:
     """List events after a number, oldest first. If the number is higher than any event's (it came
     from another database), list none and continue from the newest."""
@@ -312,7 +308,7 @@ def events_since(
     return EventsSince(found, found[-1]["id"] if more else last, more, 0 < after < oldest - 1)
 
 
-def prune_events(connection: sa.Connection, now_ms: int) -> int:
+def prune_events(connection: Connection, now_ms: int) -> int:
     """Delete events that are older than one day, and the oldest of more than a fixed number."""
     newest = newest_event(connection)
     too_old = events.c.at_ms < now_ms - KEEP_MS
@@ -325,7 +321,7 @@ def prune_events(connection: sa.Connection, now_ms: int) -> int:
 class RowCache:
     """`get` and `put` by id; `flush` writes what is new or changed, in two statements."""
 
-    def __init__(self, connection: sa.Connection, table: sa.Table, ids: Iterable[str]) -> None:
+    def __init__(self, connection: Connection, table: sa.Table, ids: Iterable[str]) -> None:
         self._connection, self._table = connection, table
         self._before: dict[str, Row] = {}
         self.rows: dict[str, Row] = {}

@@ -145,10 +145,9 @@ class _Sender:
         known, sources = self.known, self.queue.sources()
         known.refused = {name: until for name, until in known.refused.items() if name in sources}
         for source in random.sample(sources, len(sources)):  # a busy one must not delay the others
-            is_waiting = self.end is not None and (
-                self._is_paused(source) or self._is_quiet(source)
-            )
-            if not is_waiting and not self._try_source(source):
+            if self.end is not None and (self._is_paused(source) or self._is_quiet(source)):
+                continue
+            if not self._try_source(source):
                 return False
         return not known.refused and not self.done.unread
 

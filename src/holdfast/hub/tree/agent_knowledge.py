@@ -112,9 +112,7 @@ class KnownWork:
     def data(self) -> dict[str, Any]:
         """The rows as an answer shows them."""
         names = ("tasks", "messages", "blockings", "history")
-        shown: Row = {
-            name: [db.with_public_times(row) for row in self.rows[name]] for name in names
-        }
+        shown: Row = {name: list(map(db.with_public_times, self.rows[name])) for name in names}
         shown["session"] = db.with_public_times(self.session) if self.session else None
         shown["project"] = db.with_public_times(self.project) if self.project else None
         return shown

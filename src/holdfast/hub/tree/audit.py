@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.store import rows as db
@@ -28,7 +29,7 @@ MOST_ANNOUNCED = 50  # of one batch; the newest are announced
 
 
 def list_page(
-    connection: sa.Connection, limit: int, offset: int, project_id: str | None, **of: Any
+    connection: Connection, limit: int, offset: int, project_id: str | None, **of: Any
 ) -> Page:
     """List audit events, newest first. An event belongs to the project of its session."""
     here = sa.select(sessions.c.id).where(sessions.c.project_id == project_id)
@@ -36,9 +37,7 @@ def list_page(
     return db.page(connection, limit, offset, table=audit, order=_NEWEST_FIRST, where=where, **of)
 
 
-def list_decisions(
-    connection: sa.Connection, session_id: str | None = None
-) -> list[dict[str, Any]]:
+def list_decisions(connection: Connection, session_id: str | None = None) -> list[Row]:
     """List decisions that were taken under pressure, newest first. Audit events say when there was
     pressure; the snapshots of checkpoints hold the decisions."""
     wanted = audit.c.kind.in_((PRESSURE, FREED)), *db.matching(audit, session_id=session_id)
@@ -74,7 +73,7 @@ class _Decision(msgspec.Struct):
 
 
 def _read_decisions(
-    connection: sa.Connection, session_ids: set[str]
+    connection: Connection, session_ids: set[str]
 ) -> dict[tuple[str, str], dict[tuple[int, str], tuple[int, dict[str, Any]]]]:
     """Return the decisions of each window with their times, each once."""
     table = agent_contexts.c
@@ -102,7 +101,7 @@ def _parse_decisions(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
             yield at_ms, known
 
 
-def alert_marks(connection: sa.Connection, session_id: str, agent_id: str) -> list[dict[str, Any]]:
+def alert_marks(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the alerts of a window, oldest first."""
     mine = (audit.c.session_id == session_id) & (audit.c.kind == PRESSURE)
     whose = sa.func.coalesce(audit.c.agent_id, "") == agent_id
@@ -110,7 +109,7 @@ def alert_marks(connection: sa.Connection, session_id: str, agent_id: str) -> li
     return [_alert(row["at_ms"], row["body"] or {}) for row in reversed(found)]
 
 
-def _alert(at_ms: int, body: dict[str, Any]) -> dict[str, Any]:
+def _alert(at_ms: int, body: dict[str, Any]) -> Row:
     ratio = body.get("used_ratio")
     return {
         "at_ms": at_ms,
@@ -121,9 +120,7 @@ def _alert(at_ms: int, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def checkpoint_marks(
-    connection: sa.Connection, session_id: str, agent_id: str
-) -> list[dict[str, Any]]:
+def checkpoint_marks(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the checkpoints of a window, oldest first."""
     table = agent_contexts.c
     mine = (table.session_id == session_id) & (table.agent_type == SNAPSHOT)
@@ -141,16 +138,14 @@ def _word(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def checkpoints_since(
-    connection: sa.Connection, since_ms: int, project_id: str | None = None
-) -> int:
+def checkpoints_since(connection: Connection, since_ms: int, project_id: str | None = None) -> int:
     table = agent_contexts.c
     wanted = db.matching(agent_contexts, agent_type=SNAPSHOT, project_id=project_id)
     query = sa.select(sa.func.count()).where(*wanted, table.updated_ms >= since_ms)
     return connection.scalar(query) or 0
 
 
-def summary_checks(connection: sa.Connection, found: Iterable[Row]) -> list[dict[str, Any]]:
+def summary_checks(connection: Connection, found: Iterable[Row]) -> list[Row]:
     """Return the hooks' check of the summary of each compaction; empty if no hook checked it."""
     found = list(found)
     session_ids = {row["session_id"] for row in found}
@@ -163,7 +158,7 @@ def summary_checks(connection: sa.Connection, found: Iterable[Row]) -> list[dict
     return [dict(noted.get(key, {})) for key in keys]
 
 
-def announce_audit(connection: sa.Connection, noted: Sequence[Row]) -> None:
+def announce_audit(connection: Connection, noted: Sequence[Row]) -> None:
     """Announce new alerts, and checked summaries with their briefs."""
     wanted = [row for row in noted if row["kind"] in _TOLD_OF][-MOST_ANNOUNCED:]
     session_ids = {row["session_id"] for row in wanted}
@@ -185,7 +180,7 @@ _TOLD_OF = {
 }
 
 
-def announce_checkpoints(connection: sa.Connection, saved: Sequence[Row]) -> None:
+def announce_checkpoints(connection: Connection, saved: Sequence[Row]) -> None:
     for row in saved[-MOST_ANNOUNCED:]:
         snapshot = row["role_context"] or {}
         shown = {"checkpoint_id": row["compact_id"], "agent_id": snapshot.get("agent_id") or ""}

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from holdfast.hub import row_times
 from holdfast.hub.clean_text import clean_value
@@ -33,7 +34,7 @@ MOST_LIVE = 10_000
 LATE_MS = 2_000  # a last call may be reported a moment after the end
 
 
-def find(connection: sa.Connection, agent_id: str) -> Row | None:
+def find(connection: Connection, agent_id: str) -> Row | None:
     """Find the newest window of this agent; for a session's id, its main window."""
     table = windows.c
     main = (table.session_id == agent_id) & (table.agent_id == "")
@@ -42,14 +43,14 @@ def find(connection: sa.Connection, agent_id: str) -> Row | None:
     return next(iter(refresh_readings(found, row_times.now_ms())), None)
 
 
-def live(connection: sa.Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
+def live(connection: Connection, now_ms: int, project_id: str | None = None) -> list[Row]:
     """List windows active in the last half hour that have not ended, fullest first."""
     found = db.fetch(connection, windows, *_are_live(now_ms, project_id), most=MOST_LIVE)
     found = refresh_readings(found, now_ms)
     return sorted(found, key=used_ratio, reverse=True)
 
 
-def count_live(connection: sa.Connection, now_ms: int, project_id: str | None = None) -> int:
+def count_live(connection: Connection, now_ms: int, project_id: str | None = None) -> int:
     """Count what `live` lists, without a look at any transcript."""
     query = sa.select(sa.func.count()).select_from(windows)
     return connection.scalar(query.where(*_are_live(now_ms, project_id))) or 0
@@ -60,7 +61,7 @@ def _are_live(now_ms: int, project_id: str | None) -> list[sa.ColumnElement[bool
     return [windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over(), *mine]
 
 
-def describe_windows(connection: sa.Connection, found: Sequence[Row]) -> list[dict[str, Any]]:
+def describe_windows(connection: Connection, found: Sequence[Row]) -> list[Row]:
     """Return what a list of windows shows of each beside its reading."""
     project_ids = {row["project_id"] for row in found} - {None}
     in_list = projects.c.id.in_(project_ids)
@@ -99,7 +100,7 @@ def _is_over() -> sa.ColumnElement[bool]:
 FORECAST = ("alert", "velocity_tokens_per_op", "ops_left", "minutes_left", "checkpoint_ms")
 
 
-def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
+def room(row: Row | None, tokens: int | None = None) -> Row:
     """Return what an orchestrator needs to hand out work: zone, forecast, room left, and whether
     work of so many tokens fits. None means unknown, for example for an unknown agent."""
     held = (row or {}).get("health") or {}
@@ -123,14 +124,14 @@ TOLD = (
 )
 
 
-def announce_window(connection: sa.Connection, row: Row) -> None:
+def announce_window(connection: Connection, row: Row) -> None:
     """Announce a changed window with its reading, so that listeners need not ask for it."""
     held = row["health"] or {}
     body = {"agent_id": row["agent_id"], **{name: held.get(name) for name in TOLD}}
     db.announce(connection, "window.changed", body, row)
 
 
-def reset(connection: sa.Connection, row: Row, now_ms: int) -> Row:
+def reset(connection: Connection, row: Row, now_ms: int) -> Row:
     """Count a compaction that a client reports; no reading is invented."""
     changes: dict[str, Any] = {
         "compact_count": windows.c.compact_count + 1,
@@ -197,7 +198,7 @@ class UsedAtStep(NamedTuple):
 
 
 def add(
-    connection: sa.Connection,
+    connection: Connection,
     session_id: str,
     agent_id: str,
     points: Iterable[tuple[int, int, int]],
@@ -219,9 +220,7 @@ def add(
         db.put(connection, readings, _KEY, row)
 
 
-def note_limit(
-    connection: sa.Connection, session_id: str, agent_id: str, limit_tokens: int
-) -> None:
+def note_limit(connection: Connection, session_id: str, agent_id: str, limit_tokens: int) -> None:
     """Add the limit to readings of a window that were stored before it was known."""
     mine = (readings.c.session_id == session_id) & (readings.c.agent_id == agent_id)
     unknown = sa.update(readings).where(mine, readings.c.limit_tokens.is_(None))
@@ -229,7 +228,7 @@ def note_limit(
 
 
 def list_readings(
-    connection: sa.Connection,
+    connection: Connection,
     session_id: str,
     agent_id: str,
     first_step: int | None = None,
@@ -243,14 +242,14 @@ def list_readings(
     return [one for row in held for one in _unpack(row) if first <= one.step <= last]
 
 
-def bounds(connection: sa.Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
+def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int, int] | None:
     """Return the first and the last stored step of a window."""
     found = list_readings(connection, session_id, agent_id)
     return (found[0].step, found[-1].step) if found else None
 
 
 def trends(
-    connection: sa.Connection, session_ids: Iterable[str]
+    connection: Connection, session_ids: Iterable[str]
 ) -> dict[tuple[str, str], list[float]]:
     """Return the last shares of the limit for each window of these sessions."""
     table = readings.c
@@ -282,13 +281,13 @@ def thin(steps: Sequence[UsedAtStep], most: int) -> list[UsedAtStep]:
     return [*kept, steps[-1]]
 
 
-def prune(connection: sa.Connection, now_ms: int, held: Collection[str] = ()) -> None:
+def prune(connection: Connection, now_ms: int, held: Collection[str] = ()) -> None:
     """Delete old readings, except of sessions that are `held`."""
     old = readings.c.last_ms < now_ms - KEPT_MS
     connection.execute(sa.delete(readings).where(old, readings.c.session_id.not_in(held)))
 
 
-def _pack(steps: Mapping[int, tuple[int, int]]) -> dict[str, Any]:
+def _pack(steps: Mapping[int, tuple[int, int]]) -> Row:
     """Encode the readings of a row, with times relative to the first."""
     ordered = sorted(steps.items())
     first_ms = ordered[0][1][0]
@@ -317,16 +316,14 @@ def _unpack(row: Row) -> Iterator[UsedAtStep]:
 _COMPACTION = ("session_id", "agent_id", "number")
 
 
-def add_compaction(connection: sa.Connection, row: Row) -> None:
+def add_compaction(connection: Connection, row: Row) -> None:
     """Add a compaction; unknown fields of a known one stay as they were."""
-    known = {
-        name: value for name, value in row.items() if value is not None and name not in _COMPACTION
-    }
+    known = {name: row[name] for name in row.keys() - _COMPACTION if row[name] is not None}
     connection.execute(db.upsert(connection, compactions, _COMPACTION, row, known))
 
 
 def list_compactions(
-    connection: sa.Connection, limit: int, offset: int, *, since_ms: int = 0, **of: Any
+    connection: Connection, limit: int, offset: int, *, since_ms: int = 0, **of: Any
 ) -> Page:
     """List compactions, newest first."""
     table = compactions.c
@@ -335,7 +332,7 @@ def list_compactions(
     return db.page(connection, limit, offset, table=compactions, order=order, where=where, **of)
 
 
-def compactions_of(connection: sa.Connection, session_id: str, agent_id: str) -> list[Row]:
+def compactions_of(connection: Connection, session_id: str, agent_id: str) -> list[Row]:
     """List the compactions of one window, oldest first."""
     mine = db.matching(compactions, session_id=session_id, agent_id=agent_id)
     return db.fetch(connection, compactions, *mine, order=[compactions.c.number])

@@ -40,7 +40,7 @@ TOTALS = ("total_tools_used", "total_success", "total_errors")
 SUMS = (*TOTALS, "total_duration_ms", "timed_actions")
 LAST_MS = sa.func.coalesce(sessions.c.seen_ms, sessions.c.started_ms)
 _PLACE = (projects.c.path.label("project_path"), projects.c.name.label("project_name"))
-_NEWEST_FIRST = (sessions.c.started_ms.desc(), sessions.c.id)
+_NEWEST = (sessions.c.started_ms.desc(), sessions.c.id)
 
 
 def add(connection: sa.Connection, row: Row, now_ms: int) -> Row:
@@ -95,9 +95,7 @@ def list_page(
 ) -> Page:
     """List sessions, newest first. Active means not ended, or ended less than half an hour ago."""
     where = [_is_active(now_ms)] if active_only else []
-    return db.page(
-        connection, limit, offset, table=sessions, order=_NEWEST_FIRST, where=where, **of
-    )
+    return db.page(connection, limit, offset, table=sessions, order=_NEWEST, where=where, **of)
 
 
 def list_past(
@@ -235,7 +233,7 @@ def agents_at_work(connection: sa.Connection, limit: int, offset: int) -> list[R
 def live_sessions(connection: sa.Connection, limit: int, offset: int, now_ms: int) -> Page:
     """List active sessions with their project."""
     query = sa.select(sessions, *_PLACE).join_from(sessions, projects, isouter=True)
-    query = query.where(_is_active(now_ms)).order_by(*_NEWEST_FIRST)
+    query = query.where(_is_active(now_ms)).order_by(*_NEWEST)
     return db.fetch_page(connection, query, limit, offset)
 
 
@@ -337,7 +335,7 @@ MOST_KEYWORDS = 10
 _READ_CHARS = 4_000
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SAY_NOTHING = frozenset(
-    ("the", "and", "for", "with", "from", "that", "this", "into", "not", "are")
+    ["the", "and", "for", "with", "from", "that", "this", "into", "not", "are"]
 )
 _UNLISTED = ("project_id", "agent_id", "input", "output")
 _LISTED = [column for column in actions.c if column.name not in _UNLISTED]

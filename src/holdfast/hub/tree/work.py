@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from holdfast.hub import ids
 from holdfast.hub.errors import NotThere, Refused
@@ -28,13 +29,11 @@ TOLD = {
 }
 _IN_REQUEST = tasks.join(requests)
 _BY_WAVE = (tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
-_PLACED_SUBTASKS = sa.select(subtasks, requests.c.project_id).select_from(
-    subtasks.join(_IN_REQUEST)
-)
+_OF_PROJECT = sa.select(subtasks, requests.c.project_id).select_from(subtasks.join(_IN_REQUEST))
 _PLACED = {
     requests: sa.select(requests),
     tasks: sa.select(tasks, requests.c.project_id, requests.c.session_id).select_from(_IN_REQUEST),
-    subtasks: _PLACED_SUBTASKS,
+    subtasks: _OF_PROJECT,
 }
 
 get_request = partial(db.get, table=requests)
@@ -43,7 +42,7 @@ get_subtask = partial(db.get, table=subtasks)
 list_requests = partial(db.page, table=requests)
 
 
-def _get_placed(connection: sa.Connection, table: sa.Table, row_id: str, which: str = "") -> Row:
+def _get_placed(connection: Connection, table: sa.Table, row_id: str, which: str = "") -> Row:
     """Return a row with the project and the session it belongs to. `which`: for the error."""
     row = db.first(connection, _PLACED[table].where(table.c.id == row_id))
     if row is None:
@@ -51,14 +50,14 @@ def _get_placed(connection: sa.Connection, table: sa.Table, row_id: str, which: 
     return row
 
 
-def _tell(connection: sa.Connection, table: sa.Table, what: str, row: Row, place: Row) -> None:
+def _tell(connection: Connection, table: sa.Table, what: str, row: Row, place: Row) -> None:
     """Announce what happened to a row, in the project and the session of `place`."""
     where = {name: place[name] for name in ("project_id", "session_id")}
     kind = f"{db.noun_of(table).lower()}.{what}"
     db.tell(connection, kind, row, *TOLD[table], **where)
 
 
-def add_request(connection: sa.Connection, given: Row, now_ms: int) -> Row:
+def add_request(connection: Connection, given: Row, now_ms: int) -> Row:
     """Add a request; create its session if it is new."""
     db.get(connection, given["project_id"], table=projects)
     row = {
@@ -75,7 +74,7 @@ def add_request(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     return row
 
 
-def add_task(connection: sa.Connection, given: Row, now_ms: int) -> Row:
+def add_task(connection: Connection, given: Row, now_ms: int) -> Row:
     """Add a task, in the wave after the last of its request unless a wave is given."""
     request = get_request(connection, given["request_id"])
     with waves.changing(connection, request["session_id"], request["project_id"]):
@@ -97,7 +96,7 @@ def add_task(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     return row
 
 
-def add_subtask(connection: sa.Connection, given: Row, now_ms: int) -> Row:
+def add_subtask(connection: Connection, given: Row, now_ms: int) -> Row:
     place = _get_placed(connection, tasks, given["task_id"], given["task_id"])
     _check_blockers(connection, given)
     with waves.changing(connection, place["session_id"], place["project_id"]):
@@ -119,7 +118,7 @@ def add_subtask(connection: sa.Connection, given: Row, now_ms: int) -> Row:
 
 
 def _change(
-    connection: sa.Connection, row_id: str, given: Row, now_ms: int, *, table: sa.Table
+    connection: Connection, row_id: str, given: Row, now_ms: int, *, table: sa.Table
 ) -> Row:
     """Change a row; metadata is merged one level deep. Times follow the status."""
     if not given:
@@ -148,7 +147,7 @@ def _change(
     return row
 
 
-def _remove(connection: sa.Connection, row_id: str, now_ms: int, *, table: sa.Table) -> None:
+def _remove(connection: Connection, row_id: str, now_ms: int, *, table: sa.Table) -> None:
     """Delete a row with everything below it."""
     row = _get_placed(connection, table, row_id)
     below = {
@@ -170,7 +169,7 @@ change_task, remove_task = partial(_change, table=tasks), partial(_remove, table
 change_subtask, remove_subtask = partial(_change, table=subtasks), partial(_remove, table=subtasks)
 
 
-def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
+def latest_requests(connection: Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
     query = (
         sa.select(requests).where(*db.matching(requests, **of)).order_by(*db.newest_first(requests))
@@ -178,9 +177,7 @@ def latest_requests(connection: sa.Connection, limit: int, offset: int = 0, **of
     return db.rows(connection, query.limit(limit).offset(offset))
 
 
-def tree_page(
-    connection: sa.Connection, project_id: str, limit: int, offset: int, total: int
-) -> Page:
+def tree_page(connection: Connection, project_id: str, limit: int, offset: int, total: int) -> Page:
     """Return requests newest first, with their tasks and subtasks, by three queries."""
     asked = latest_requests(connection, limit, offset, project_id=project_id)
     in_page = tasks.c.request_id.in_([request["id"] for request in asked])
@@ -203,19 +200,14 @@ def _group_by(found: list[Row], name: str, *order: str) -> dict[str, list[Row]]:
     return groups
 
 
-def list_tasks(connection: sa.Connection, limit: int, offset: int, **of: Any) -> Page:
+def list_tasks(connection: Connection, limit: int, offset: int, **of: Any) -> Page:
     """List tasks: by wave within one request, else newest first."""
     order = db.newest_first(tasks) if of.get("request_id") is None else _BY_WAVE
     return db.page(connection, limit, offset, table=tasks, order=order, **of)
 
 
 def list_subtasks(
-    connection: sa.Connection,
-    limit: int,
-    offset: int,
-    *,
-    is_subagent: bool | None = None,
-    **of: Any,
+    connection: Connection, limit: int, offset: int, *, is_subagent: bool | None = None, **of: Any
 ) -> Page:
     """List subtasks, newest first; oldest first within one task."""
     parent = subtasks.c.parent_agent_id
@@ -225,21 +217,21 @@ def list_subtasks(
     return db.page(connection, limit, offset, table=subtasks, order=order, where=where, **of)
 
 
-def tasks_of(connection: sa.Connection, request_id: str) -> list[Row]:
+def tasks_of(connection: Connection, request_id: str) -> list[Row]:
     return db.fetch(connection, tasks, tasks.c.request_id == request_id, order=_BY_WAVE)
 
 
-def subtasks_of(connection: sa.Connection, task_id: str) -> list[Row]:
+def subtasks_of(connection: Connection, task_id: str) -> list[Row]:
     mine, order = subtasks.c.task_id == task_id, db.oldest_first(subtasks)
     return db.fetch(connection, subtasks, mine, order=order, most=MOST_BELOW)
 
 
-def actions_of(connection: sa.Connection, subtask_id: str) -> list[Row]:
+def actions_of(connection: Connection, subtask_id: str) -> list[Row]:
     mine, order = actions.c.subtask_id == subtask_id, db.oldest_first(actions)
     return db.fetch(connection, actions, mine, order=order, most=MOST_BELOW)
 
 
-def _follow_subtasks(connection: sa.Connection, task_id: str, now_ms: int) -> None:
+def _follow_subtasks(connection: Connection, task_id: str, now_ms: int) -> None:
     """After a subtask changed, set the status of its task from the subtasks. A task that hooks
     report ends with its request. Call it within `waves.changing`."""
     if ids.is_reported(task_id):
@@ -253,10 +245,10 @@ def _follow_subtasks(connection: sa.Connection, task_id: str, now_ms: int) -> No
         _tell(connection, tasks, "changed", {**before, **changes}, before)
 
 
-def close_session(connection: sa.Connection, session_id: str, now_ms: int) -> int:
+def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
     """Mark the running subtasks of an ended session as failed; return their number."""
     mine = (subtasks.c.session_id == session_id) & subtasks.c.status.in_(UNDER_WAY)
-    left = _PLACED_SUBTASKS.where(mine)
+    left = _OF_PROJECT.where(mine)
     place = db.first(connection, left)
     if place is None:
         return 0
@@ -274,14 +266,14 @@ def close_session(connection: sa.Connection, session_id: str, now_ms: int) -> in
     return len(found)
 
 
-def _check_blockers(connection: sa.Connection, given: Row) -> None:
+def _check_blockers(connection: Connection, given: Row) -> None:
     wanted = set(given.get("blocked_by", ()))
     query = sa.select(sa.func.count()).where(subtasks.c.id.in_(wanted))
     if wanted and connection.scalar(query) != len(wanted):
         raise Refused("One or more blocking subtask IDs not found", "blocked_by")
 
 
-def _follow_agents(connection: sa.Connection, found: Iterable[Row], now_ms: int) -> None:
+def _follow_agents(connection: Connection, found: Iterable[Row], now_ms: int) -> None:
     """Update the contexts of the agents of these subtasks."""
     agents = {(row["session_id"], row["agent_id"]) for row in found if row["agent_id"] is not None}
     for session_id, agent_id in sorted(agents):
