@@ -1,5 +1,7 @@
 """Messages and claims of the board against a dict, with failing writes among them; both engines."""
 
+from typing import Any
+
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -35,6 +37,10 @@ class BoardMachine(RuleBasedStateMachine):
         self.unread: dict[str, dict[str, int]] = {"a": {}, "b": {}}
         self.read: set[str] = set()
 
+    def _claim(self, work: str, agent: str, seconds: int) -> dict[str, Any]:
+        whose = {"project_id": self.project, "agent_id": agent}
+        return {**whose, "work": work, "ttl_seconds": seconds}
+
     def _held_by(self, work: str) -> str:
         agent, until_ms = self.holders.get(work, ("", 0))
         return agent if until_ms > self.now_ms else ""
@@ -48,7 +54,7 @@ class BoardMachine(RuleBasedStateMachine):
         holder = self._held_by(work)
         try:
             self.store.write(
-                lambda c: agreements.take_claim(c, self.project, work, agent, self.now_ms, seconds)
+                lambda c: agreements.take_claim(c, self._claim(work, agent, seconds), self.now_ms)
             )
         except AlreadyThere:
             assert holder not in ("", agent)
@@ -87,7 +93,7 @@ class BoardMachine(RuleBasedStateMachine):
         def write(connection: Connection) -> None:
             messages.post(connection, row)
             if not self._held_by(work):
-                agreements.take_claim(connection, self.project, work, agent, self.now_ms, 300)
+                agreements.take_claim(connection, self._claim(work, agent, 300), self.now_ms)
             raise RolledBack
 
         with pytest.raises(RolledBack):

@@ -17,9 +17,14 @@ def project_id(store: Store) -> str:
     return str(store.write(lambda c: put_project(c, {"path": "/w/app"}, NOW))["id"])
 
 
+def _claim(project_id: str, agent_id: str, ttl: int = 3_600) -> Row:
+    whose = {"project_id": project_id, "agent_id": agent_id}
+    return {**whose, "work": "the tests", "ttl_seconds": ttl}
+
+
 def take(store: Store, project_id: str, agent_id: str, now_ms: int = NOW, ttl: int = 60) -> Row:
     return store.write(
-        lambda c: agreements.take_claim(c, project_id, "the tests", agent_id, now_ms, ttl)
+        lambda c: agreements.take_claim(c, _claim(project_id, agent_id, ttl), now_ms)
     )
 
 
@@ -33,7 +38,7 @@ def test_of_eight_at_once_exactly_one_has_it(
     got = parallel_threads.threads(
         store_url,
         [
-            lambda c, n=n: agreements.take_claim(c, project_id, "the tests", f"{n}", NOW)  # type: ignore[misc]
+            lambda c, n=n: agreements.take_claim(c, _claim(project_id, f"{n}"), NOW)  # type: ignore[misc]
             for n in range(8)
         ],
     )

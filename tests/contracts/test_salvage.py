@@ -57,7 +57,8 @@ def _fill(connection: Connection) -> None:
             row = board.draft(f"agent{k}", "task.completed", words, NOW + n)
             board.post(connection, {**row, "project_id": project_id if k % 2 else None})
         claimed = _words(random.Random(0), "claim", n)
-        agreements.take_claim(connection, project_id, claimed, f"a{n}", NOW, TTL)
+        claim = {"project_id": project_id, "work": claimed, "agent_id": f"a{n}"}
+        agreements.take_claim(connection, claim | {"ttl_seconds": TTL}, NOW)
         board.subscribe(connection, {"agent_id": f"agent{n}", "topic": "task.completed"}, NOW)
         given = {"project_id": project_id, "session_id": f"s{n % 9}"}
         given["prompt"] = _words(chosen, "prompt", n)

@@ -262,7 +262,8 @@ def _plan(connection: Connection, session: str, now_ms: int) -> None:
         pair = {"blocked_by": by, "blocked_agent": who, "reason": why}
         agreements.add_wait(connection, pair, now_ms - minutes * MINUTE)
     project = str(request["project_id"])
-    agreements.take_claim(connection, project, "tests/matcher", "test-writer", now_ms)
+    claim = {"project_id": project, "work": "tests/matcher", "agent_id": "test-writer"}
+    agreements.take_claim(connection, claim, now_ms)
     for sender, to, topic, text, minutes in SAID:
         at_ms = now_ms - minutes * MINUTE
         row = messages.draft(sender, topic, text, at_ms, to_agent=to, project_id=project)

@@ -9,13 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from holdfast.hub import ids
+from holdfast.hub.board import messages as board
 from holdfast.hub.store.rows import first, prune_events
 from holdfast.hub.store.tables import (
     agent_contexts,
     claims,
     cleanups,
     compactions,
-    deliveries,
     messages,
     sessions,
     subtasks,
@@ -75,16 +75,13 @@ def message_figures(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
     expired = sa.func.coalesce(sa.func.sum(sa.case((table.expires_ms <= now_ms, 1), else_=0)), 0)
     query = sa.select(table.topic, sa.func.count(), expired).group_by(table.topic)
     by_topic = connection.execute(query).all()
-    had = sa.select(deliveries.c.message_id).where(deliveries.c.message_id == table.id)
-    unread = sa.select(sa.func.count()).select_from(messages)
-    unread = unread.where(table.expires_ms > now_ms, ~had.exists())
     total = sum(int(n) for _, n, _ in by_topic)
     gone = sum(int(n) for _, _, n in by_topic)
     return {
         "total": total,
         "expired": gone,
         "active": total - gone,
-        "unread": int(connection.scalar(unread) or 0),
+        "unread": board.states(connection, now_ms)["waiting"],
         "byTopic": {str(topic): int(n) for topic, n, _ in by_topic},
     }
 

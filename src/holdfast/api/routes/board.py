@@ -343,10 +343,6 @@ Claim = row_answer("Claim", tables.claims)
 CLAIMED: dict[int | str, Any] = {409: {"model": ClaimHolder, "description": "Another has it"}}
 
 
-def _take_claim(connection: Connection, given: Row, now_ms: int) -> Row:
-    return agreements.take_claim(connection, now_ms=now_ms, **given)
-
-
 def _list_claims(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
     return agreements.list_claims(connection, limit, offset, row_times.now_ms(), **wanted)
 
@@ -354,7 +350,7 @@ def _list_claims(connection: Connection, limit: int, offset: int, **wanted: Any)
 claim = Noun(router, "/api/claims", "claim", "claims", Claim)
 claim.create(
     NewClaim,
-    _take_claim,
+    agreements.take_claim,
     "Take a claim, or renew your own. Any agent may take an expired claim.",
     responses=CLAIMED,
 )

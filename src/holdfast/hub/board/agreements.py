@@ -18,20 +18,15 @@ MOST_TTL_SECONDS = 86_400
 TOLD = ("work", "agent_id", "expires_ms")
 
 
-def take_claim(
-    connection: sa.Connection,
-    project_id: str,
-    work: str,
-    agent_id: str,
-    now_ms: int,
-    ttl_seconds: int = USUAL_TTL_SECONDS,
-) -> Row:
+def take_claim(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     """Take a claim or renew it; raise `AlreadyThere` while another agent has it. One SQL statement
     decides who gets it."""
+    project_id, work, agent_id = (given[name] for name in ("project_id", "work", "agent_id"))
     clean_text.check_names(work=work, agent_id=agent_id)
     get_project(connection, project_id)
     row: Row = {"project_id": project_id, "work": work, "agent_id": agent_id}
-    row |= {"claimed_ms": now_ms, "expires_ms": now_ms + ttl_seconds * 1000}
+    seconds = given.get("ttl_seconds", USUAL_TTL_SECONDS)
+    row |= {"claimed_ms": now_ms, "expires_ms": now_ms + seconds * 1000}
     mine = claims.c.agent_id == agent_id
     free = claims.c.expires_ms <= now_ms
     changes = {
@@ -44,8 +39,7 @@ def take_claim(
     for _ in range(3):  # on PostgreSQL the holder may release it between the two queries
         if got := connection.execute(taking).mappings().first():
             kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
-            db.tell(connection, kind, dict(got), *TOLD)
-            return dict(got)
+            return db.tell(connection, kind, dict(got), *TOLD)
         if holder := _holder(connection, project_id, work):
             raise _already_claimed(holder)
     raise AlreadyThere("Other agents are claiming it at this moment", work)
@@ -59,8 +53,7 @@ def release_claim(
     if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
         raise _already_claimed(held)
     held = db.remove(connection, claims, project_id=project_id, work=work, agent_id=agent_id)
-    db.tell(connection, "claim.released", held, *TOLD)
-    return held
+    return db.tell(connection, "claim.released", held, *TOLD)
 
 
 def list_claims(connection: sa.Connection, limit: int, offset: int, now_ms: int, **of: Any) -> Page:
@@ -93,8 +86,7 @@ def add_wait(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     row = {"id": ids.new(), "reason": None, "created_ms": now_ms, **given}
     changes = {"reason": given.get("reason", blockings.c.reason)}
     kept = db.put_and_get(connection, blockings, PAIR, row, changes)
-    db.tell(connection, "blocking.added", kept, *PAIR)
-    return kept
+    return db.tell(connection, "blocking.added", kept, *PAIR)
 
 
 def find_waits(connection: sa.Connection, **agents: str) -> list[Row]:
@@ -122,5 +114,4 @@ def list_waits(connection: sa.Connection, project_id: str | None = None) -> list
 def remove_wait(connection: sa.Connection, **which: str) -> Row:
     """End a wait, by its id or by its two agents."""
     gone = db.remove(connection, blockings, **which)
-    db.tell(connection, "blocking.removed", gone, *PAIR)
-    return gone
+    return db.tell(connection, "blocking.removed", gone, *PAIR)

@@ -168,15 +168,13 @@ def subscribe(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     changes = {**given, "updated_ms": now_ms}
     row = {"id": ids.new(), "callback_url": None, "created_ms": now_ms, **changes}
     kept = db.put_and_get(connection, subscriptions, PAIR, row, changes)
-    db.tell(connection, "subscription.added", kept, *PAIR)
-    return kept
+    return db.tell(connection, "subscription.added", kept, *PAIR)
 
 
 def unsubscribe(connection: sa.Connection, **which: str) -> Row:
     """End a subscription, by its id or by its agent and topic."""
     gone = db.remove(connection, subscriptions, **which)
-    db.tell(connection, "subscription.removed", gone, *PAIR)
-    return gone
+    return db.tell(connection, "subscription.removed", gone, *PAIR)
 
 
 _OLDEST = (subscriptions.c.created_ms, subscriptions.c.agent_id, subscriptions.c.topic)

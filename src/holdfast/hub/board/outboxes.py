@@ -7,7 +7,7 @@ Any number of processes may do this at once: an outbox changes only under its wi
 each row is inserted by one statement.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy.engine import Connection
 
@@ -117,8 +117,10 @@ def _note(
 
 def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:
     """Return the inbox without messages that a hook has printed; hooks leave out the others."""
+    wanted, printed = set(inbox.unread_ids), set[str]()
     try:
-        printed = withdraw(ask.agent_id, inbox.unread_ids, ask.now_ms)
+        for listener in listeners(ask.now_ms, ask.agent_id) if wanted else ():
+            printed |= outbox.take_back(listener.folder, wanted)
     except (WindowBusy, OSError) as error:
         log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {error}")
         return inbox
@@ -126,11 +128,3 @@ def withdraw_read(inbox: DeliveryInbox, ask: Ask) -> DeliveryInbox:
         {**row, "already_read": row["already_read"] or row["id"] in printed} for row in inbox.rows
     ]
     return DeliveryInbox(rows, max(0, inbox.unread_remaining - len(printed)))
-
-
-def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:
-    """Withdraw messages that the agent reads itself now; return those printed already."""
-    wanted, printed = set(message_ids), set[str]()
-    for listener in listeners(now_ms, agent_id) if wanted else ():
-        printed |= outbox.take_back(listener.folder, wanted)
-    return printed

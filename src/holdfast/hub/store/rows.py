@@ -252,9 +252,10 @@ def announce(
 
 def tell(
     connection: Connection, kind: str, row: Row, *names: str, at_ms: int | None = None, **place: Any
-) -> None:
-    """Announce a change of a row with these columns of it."""
+) -> Row:
+    """Announce a change of a row with these columns of it; return the row."""
     announce(connection, kind, {name: row[name] for name in names}, row, at_ms=at_ms, **place)
+    return row
 
 
 def clear_events(connection: Connection) -> None:

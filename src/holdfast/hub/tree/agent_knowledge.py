@@ -29,15 +29,7 @@ from holdfast.hub.store.tables import (
     tasks,
     windows,
 )
-from holdfast.hub.tree import waves
-from holdfast.hub.tree.contexts import (
-    SNAPSHOT,
-    latest_snapshot,
-    normalize,
-    requests_of,
-    task_id,
-    without_repeats,
-)
+from holdfast.hub.tree import contexts, waves
 from holdfast.hub.tree.waves import ENDED, OPEN
 from holdfast.text.fence import flat
 
@@ -57,7 +49,7 @@ def _session_rows(
     open_ones = mine, table.status.in_(OPEN)
     ended = table.session_id == session_id, table.status.in_(ENDED)
     state = agent_contexts.c
-    told = state.session_id == session_id, state.agent_type != SNAPSHOT
+    told = state.session_id == session_id, state.agent_type != contexts.SNAPSHOT
     asked = requests.c.session_id == session_id, requests.c.prompt != ""
     stages = sa.select(tasks).join_from(tasks, requests).where(asked[0]).limit(MOST)
     of_stage = (tasks.c.wave_number.desc(), *db.newest_first(tasks))
@@ -126,21 +118,21 @@ class KnownWork:
         parts, states = _newest_states(saved["agent_states"], at_ms("agent_states", 0), rows)
         known = [_named(row, rows["blockers"]) for row in parts]
         ended = {row["id"] for row in rows["over"]}
-        left = [task for task in saved["active_tasks"] if task_id(task) not in ended]
+        left = [task for task in saved["active_tasks"] if contexts.task_id(task) not in ended]
         left = [{"description": one} if isinstance(one, str) else one for one in left]
         asked = [db.with_public_times(row) for row in reversed(rows["asked"])]
         calls = [db.with_public_times(row) for row in reversed(rows["history"])]
         return {
             "session_id": self.session_id,
             "project": self.project["path"] if self.project else "",
-            "requests": asked or requests_of(saved["hierarchy"], self.session_id),
+            "requests": asked or contexts.requests_of(saved["hierarchy"], self.session_id),
             "actions": calls or _objects(saved["recent_actions"])[::-1],
             "summaries": [(when, words) for words, when in dated["summaries"].items()],
             "key_decisions": saved["key_decisions"],
             "modified_files": saved["modified_files"],
             "waves": waves.shown(reversed(rows["stages"])),
             "wave_state": _besides_waves(saved["wave_state"] or {}, at_ms("wave_state", 0), rows),
-            "subtasks": _objects(without_repeats([*known, *left])),
+            "subtasks": _objects(contexts.without_repeats([*known, *left])),
             "agent_states": states,
             "recent_messages": [*_objects(saved["recent_messages"])[::-1], *rows["messages"][::-1]],
             "blocking": rows["blockings"],
@@ -165,13 +157,13 @@ def find_work(
     project_id, table = session["project_id"] if session else None, subtasks.c
     project = db.find(connection, project_id, table=projects)
     found = _session_rows(connection, session_id, agent_id, calls)
-    snapshot = latest_snapshot(connection, session_id)
-    saved = normalize(snapshot["role_context"] if snapshot else None)
+    snapshot = contexts.latest_snapshot(connection, session_id)
+    saved = contexts.normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if with_messages else {"recent_messages": []}
     saved |= {} if calls else {"recent_actions": []}
     agents = {agent_id, *(row["agent_id"] for row in found["tasks"] if row["agent_id"])}
     waits = blockings.c.blocked_by.in_(agents) | blockings.c.blocked_agent.in_(agents)
-    named = {name for task in saved["active_tasks"] if (name := task_id(task))}
+    named = {name for task in saved["active_tasks"] if (name := contexts.task_id(task))}
     blockers = {name for row in found["tasks"] for name in row["blocked_by"] or ()}
     over = table.id.in_(named), table.status.not_in(OPEN)
     reader = {"agent_id": agent_id, "project_id": project_id, "now_ms": now_ms}

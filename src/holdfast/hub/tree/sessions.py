@@ -157,8 +157,7 @@ def change(connection: sa.Connection, session_id: str, changes: Row, _now_ms: in
     before = get(connection, session_id)
     db.update(connection, sessions, session_id, changes)
     kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
-    db.tell(connection, kind, {**before, **changes}, session_id=session_id)
-    return get(connection, session_id)
+    return db.tell(connection, kind, {**before, **changes}, session_id=session_id)
 
 
 def note_compaction(
@@ -367,8 +366,7 @@ def add_action(connection: sa.Connection, given: Row, now_ms: int) -> Row:
     if agent_id and row["session_id"]:
         contexts.note_call(connection, row, agent_id)
     shown = ("id", "tool_name", "tool_type", "exit_code")
-    db.tell(connection, "action.created", row, *shown, at_ms=now_ms)
-    return row
+    return db.tell(connection, "action.created", row, *shown, at_ms=now_ms)
 
 
 def hourly(connection: sa.Connection, now_ms: int, session_id: str | None = None) -> list[Row]:

@@ -50,11 +50,11 @@ def _get_placed(connection: Connection, table: sa.Table, row_id: str, which: str
     return row
 
 
-def _tell(connection: Connection, table: sa.Table, what: str, row: Row, place: Row) -> None:
+def _tell(connection: Connection, table: sa.Table, what: str, row: Row, place: Row) -> Row:
     """Announce what happened to a row, in the project and the session of `place`."""
     where = {name: place[name] for name in ("project_id", "session_id")}
     kind = f"{db.noun_of(table).lower()}.{what}"
-    db.tell(connection, kind, row, *TOLD[table], **where)
+    return db.tell(connection, kind, row, *TOLD[table], **where)
 
 
 def add_request(connection: Connection, given: Row, now_ms: int) -> Row:
@@ -70,8 +70,7 @@ def add_request(connection: Connection, given: Row, now_ms: int) -> Row:
     }
     sessions.meet(connection, row["session_id"], row["project_id"], now_ms)
     connection.execute(sa.insert(requests), row)
-    _tell(connection, requests, "created", row, row)
-    return row
+    return _tell(connection, requests, "created", row, row)
 
 
 def add_task(connection: Connection, given: Row, now_ms: int) -> Row:
@@ -92,8 +91,7 @@ def add_task(connection: Connection, given: Row, now_ms: int) -> Row:
             **times_after(given.get("status", "pending"), now_ms, tasks),
         }
         connection.execute(sa.insert(tasks), row)
-        _tell(connection, tasks, "created", row, request)
-    return row
+        return _tell(connection, tasks, "created", row, request)
 
 
 def add_subtask(connection: Connection, given: Row, now_ms: int) -> Row:

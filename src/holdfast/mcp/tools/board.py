@@ -49,7 +49,8 @@ def _read(asked: BoardArguments) -> ToolAnswer:
 def _claim(asked: BoardArguments) -> ToolAnswer:
     work, me = _require(asked.work, "work"), _me(asked)
     project, now = _project(), row_times.now_ms()
-    row = client_session.store().write(lambda c: agreements.take_claim(c, project, work, me, now))
+    given = {"project_id": project, "work": work, "agent_id": me}
+    row = client_session.store().write(lambda c: agreements.take_claim(c, given, now))
     return ToolAnswer(f"{me} has {work}", _claim_row(row))
 
 
