@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.files.lock import hold_file
+from holdfast.hub import row_times
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
 from holdfast.hub.team import forward as sending
@@ -75,7 +76,7 @@ def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
     with answering() as server:
         assert not forward(server, _source(a=3)).whole
-        assert connection.health(server.url).is_down(connection.now_ms())
+        assert connection.health(server.url).is_down(row_times.now_ms())
 
 
 def test_what_the_server_refuses_holds_up_no_other_source(server: TeamServer, store: Store) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.hub import row_times
 from holdfast.hub.ingest import gather
 from holdfast.hub.team import connection
 from holdfast.hub.team import forward as forwarding
@@ -35,7 +36,7 @@ def test_a_yes_that_is_no_intake_s_means_not_sent(body: bytes) -> None:
         done = forward(server, Source({"a": [0, 1, 2]}))
     assert (done.batches, done.whole) == (0, False)
     assert "not as an intake does" in done.words
-    assert connection.health(server.url).is_down(connection.now_ms())
+    assert connection.health(server.url).is_down(row_times.now_ms())
 
 
 def test_a_window_is_quiet_once_all_of_it_was_sent(server: TeamServer) -> None:
@@ -48,7 +49,7 @@ def test_a_window_is_quiet_once_all_of_it_was_sent(server: TeamServer) -> None:
 
 class Touched(Source):
     def modified_at(self, source: str) -> float | None:
-        return connection.now_ms() / 1000 - DAY
+        return row_times.now_ms() / 1000 - DAY
 
 
 def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: TeamServer) -> None:

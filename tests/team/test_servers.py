@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.hub import row_times
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
@@ -34,7 +35,7 @@ def test_a_server_that_dies_after_writing_and_before_answering(
         done = forward(server, told)
         assert (done.batches, live.wait()) == (0, 9)
         assert store.read(arrived) == {"a": list(range(10))}, "written, and nobody told us"
-        assert connection.health(server.url).is_down(connection.now_ms())
+        assert connection.health(server.url).is_down(row_times.now_ms())
     with as_process(store_url, program=PROGRAM, environ=die_once, port=live.port) as live:
         done = forward(server, told)
         assert (done.batches, done.whole) == (2, True)

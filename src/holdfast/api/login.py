@@ -161,9 +161,8 @@ def _headers() -> dict[str, str]:
 
 def _link(status: int, body: bytes, port: int) -> str:
     if status == 401:
-        error = NoLink(f"the server on port {port} does not take the token of this machine")
-        error.hint = "was it started with HOLDFAST_API_TOKEN?"
-        raise error
+        words = f"the server on port {port} does not take the token of this machine"
+        raise NoLink(words, "was it started with HOLDFAST_API_TOKEN?")
     try:
         found = json.loads(body)["link"] if status == 201 else None
     except (ValueError, KeyError, TypeError):
@@ -174,6 +173,6 @@ def _link(status: int, body: bytes, port: int) -> str:
 
 
 def _strange(port: int) -> NoLink:
-    error = NoLink(f"what listens on port {port} is no Holdfast of yours, or an older one")
-    error.hint = f"restart it if it is yours; else another port: holdfast ui --port {port + 1}"
-    return error
+    words = f"what listens on port {port} is no Holdfast of yours, or an older one"
+    hint = f"restart it if it is yours; else another port: holdfast ui --port {port + 1}"
+    return NoLink(words, hint)

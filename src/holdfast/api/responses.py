@@ -186,7 +186,11 @@ RENAMED = {
     "by_agent": "blocked_by",
     "since": "created_ms",
     "last_updated": "updated_ms",
-    "keywords_extracted": "keywords",
+}
+# Fields made from the value of a column.
+DERIVED: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "keywords_extracted": ("keywords", lambda words: len(words or ())),
+    "is_broadcast": ("to_agent", lambda agent: agent is None),
 }
 
 
@@ -215,8 +219,9 @@ def _columns(
     for name, field in answer.model_fields.items():
         is_time = name == "at" or name.endswith("_at")
         column = RENAMED.get(name, f"{name.removesuffix('_at')}_ms" if is_time else name)
+        how = DERIVED.get(name) or (column, _reader(column, get_origin(field.annotation)))
         if name not in derived:
-            found.append((name, column, _reader(column, get_origin(field.annotation))))
+            found.append((name, *how))
     return found
 
 
@@ -225,8 +230,6 @@ def _reader(column: str, kind: Any) -> Callable[[Any], Any]:
         return row_times.to_iso
     if kind in (list, dict):
         return lambda value: value or kind()
-    if column == "keywords":
-        return lambda value: len(value or ())
     return lambda value: value
 
 
@@ -261,15 +264,13 @@ def _field_of(word: str) -> tuple[Any, Any]:
     return kind | None if "?" in word else kind, None if "=" in word else ...
 
 
-def row_answer(
-    name: str, table: sa.Table, spec: str = "*", /, *, doc: Any = None, **fields: Any
-) -> Any:
+def row_answer(name: str, table: sa.Table, spec: str = "*", /, **fields: Any) -> Any:
     """Make a row's answer. A field without a kind is a column; `*`: all columns."""
     columns = {public_name(column.name): _kind(column) for column in table.columns}
     words = spec.replace("*", " ".join(columns)).split()
     plain = [word for word in words if ":" in word]
     known = {word: columns[word] for word in words if word in columns and f" {word}:" not in spec}
-    return answer(name, " ".join(plain), RowAnswer, doc=doc, **known, **fields)
+    return answer(name, " ".join(plain), RowAnswer, **known, **fields)
 
 
 def _kind(column: sa.Column[Any]) -> Any:
@@ -343,21 +344,22 @@ class Noun:
 
     def get(
         self,
-        whole: Any,
         find: Callable[[sa.Connection, str], Row],
+        below: Callable[[sa.Connection, str], Iterable[Row]],
+        plural: str,
+        row: type[RowAnswer],
         words: str,
-        **below: tuple[type[RowAnswer], Callable[[sa.Connection, str], Iterable[Row]]],
     ) -> None:
-        """`find(connection, id)` returns the row. `below`: rows that stand in it, each kind with
-        its answer and the function that finds them."""
+        """`find(connection, id)` returns the row, `below(connection, id)` what stands in it."""
 
         def get(connection: sa.Connection, **which: Any) -> dict[str, Any]:
             [row_id] = map(str, which.values())
             found = self.row.of(find(connection, row_id))
-            for name, (row, rows_of) in below.items():
-                found[name] = row.of_each(rows_of(connection, row_id))
+            found[plural] = row.of_each(below(connection, row_id))
             return found if self.bare else {self.name: found}
 
+        name = f"{self.row.__name__}With{plural.title()}"
+        whole = answer(name, f"{plural}:{row.__name__}[]", self.row)
         model = whole if self.bare else answer(f"{self.name.title()}Found", **{self.name: whole})
         self.router.add("GET", self._one, model, get, self._key, words)
 

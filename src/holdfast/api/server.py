@@ -67,10 +67,6 @@ class NotSafe(HoldfastError):
 class CannotListen(HoldfastError):
     exit_code = 5
 
-    def __init__(self, words: str, hint: str = "") -> None:
-        super().__init__(words)
-        self.hint = hint
-
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -98,13 +94,12 @@ def assert_safe(address: Address, *, needs_token: bool) -> None:
     if bool(address.tls_cert) != bool(address.tls_key):
         raise NotSafe("--tls-cert and --tls-key belong together")
     if not needs_token and (address.behind_proxy or not address.is_loopback):
-        error = NotSafe("HOLDFAST_API_AUTH=off is for this machine alone")
-        error.hint = "unset it, or serve on 127.0.0.1 without --behind-proxy"
-        raise error
+        hint = "unset it, or serve on 127.0.0.1 without --behind-proxy"
+        raise NotSafe("HOLDFAST_API_AUTH=off is for this machine alone", hint)
     if not (address.is_loopback or address.tls_cert or address.behind_proxy):
-        error = NotSafe(f"{address.host} can be reached by others, and nothing would be encrypted")
-        error.hint = "--tls-cert FILE --tls-key FILE; or --behind-proxy, where a proxy has the TLS"
-        raise error
+        words = f"{address.host} can be reached by others, and nothing would be encrypted"
+        hint = "--tls-cert FILE --tls-key FILE; or --behind-proxy, where a proxy has the TLS"
+        raise NotSafe(words, hint)
     if address.tls_cert:
         try:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -384,9 +379,7 @@ class PastReader:
         sources = past_windows.past_sources()
         known = sync.read_positions(self._store, sources)
         new = (gather.gather(source, {}) for source in sources if source not in known)
-        self._store.write(
-            partial(_list_past, batches=[batch for batch in new if batch is not None])
-        )
+        self._store.write(partial(_list_past, batches=list(filter(None, new))))
         self._are_read.wait(PAST_SECONDS)
         for source in sources:
             if not self._over.is_set():

@@ -29,9 +29,10 @@ def send_to_team() -> None:
     signal.alarm(SEND_SECONDS)
     if not settings_load.load().word("server"):
         return
+    from holdfast.hub import row_times
     from holdfast.hub.team import connection, forward
 
-    now_ms = connection.now_ms()
+    now_ms = row_times.now_ms()
     if connection.health(connection.address()).is_down(now_ms):
         return
     time.sleep(SEND_LATE_SECONDS)

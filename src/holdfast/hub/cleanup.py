@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from holdfast.hub import ids
 from holdfast.hub.board import messages as board
-from holdfast.hub.store.rows import first, prune_events
+from holdfast.hub.store.rows import fetch, prune_events
 from holdfast.hub.store.tables import (
     agent_contexts,
     claims,
@@ -65,8 +65,8 @@ def run(
 
 
 def last(connection: sa.Connection) -> tuple[int, dict[str, Any]] | None:
-    found = first(connection, sa.select(cleanups).order_by(cleanups.c.ran_ms.desc()).limit(1))
-    return None if found is None else (found["ran_ms"], found["figures"])
+    found = fetch(connection, cleanups, order=[cleanups.c.ran_ms.desc()], most=1)
+    return (found[0]["ran_ms"], found[0]["figures"]) if found else None
 
 
 def message_figures(connection: sa.Connection, now_ms: int) -> dict[str, Any]:
@@ -131,10 +131,8 @@ def _thin_snapshots(connection: sa.Connection, before_ms: int) -> int:
     """Leave the newest snapshot of each day and session."""
     table = agent_contexts.c
     day = (table.session_id, table.updated_ms // DAY_MS)
-    newer = sa.func.row_number().over(
-        partition_by=day, order_by=(table.updated_ms.desc(), table.id)
-    )
-    old = sa.select(table.id, newer.label("place"))
+    rank = sa.func.row_number().over(partition_by=day, order_by=(table.updated_ms.desc(), table.id))
+    old = sa.select(table.id, rank.label("place"))
     old = old.where(table.agent_type == SNAPSHOT, table.updated_ms < before_ms)
     ranked = old.subquery()
     going = sa.select(ranked.c.id).where(ranked.c.place > 1)

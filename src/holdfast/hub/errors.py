@@ -19,8 +19,8 @@ class Refused(HoldfastError):
 
     exit_code = 2
 
-    def __init__(self, text: str, field: str = "") -> None:
-        super().__init__(text)
+    def __init__(self, text: str, field: str = "", hint: str = "") -> None:
+        super().__init__(text, hint)
         self.field = field
 
 

@@ -81,12 +81,7 @@ async def post_message(body: NewMessage, db: Db) -> Response:
     if local_agents.has_windows():
         going = asyncio.to_thread(outboxes.hand_out_posted, db.store, [row])
         await asyncio.wait([asyncio.ensure_future(going)], timeout=HANDOUT_SECONDS)
-    return respond({"success": True, "message": _with_broadcast(Posted, row)}, 201)
-
-
-def _with_broadcast(model: Any, row: Row) -> dict[str, Any]:
-    shown: dict[str, Any] = model.of(row, is_broadcast=row["to_agent"] is None)
-    return shown
+    return respond({"success": True, "message": Posted.of(row)}, 201)
 
 
 @router.reads("/api/messages", MessageList)
@@ -129,7 +124,7 @@ async def inbox(
     return respond(
         {
             "agent_id": agent_id,
-            "messages": [_with_broadcast(InboxMessage, row) for row in found.rows],
+            "messages": InboxMessage.of_each(found.rows),
             "count": len(found.rows),
             "unread_remaining": found.unread_remaining,
         }

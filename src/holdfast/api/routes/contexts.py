@@ -269,9 +269,7 @@ Context = row_answer(
     skills_to_restore=list[Any],
     tools_used=list[Any],
 )
-Figures = answer(
-    "ContextFigures", "total:int unique_types:int running:int completed:int failed:int"
-)
+answer("ContextFigures", "total:int unique_types:int running:int completed:int failed:int")
 OfType = answer("AgentTypeContexts", "agent_type:str count:int")
 ContextList = answer(
     "AgentContextList",

@@ -52,7 +52,6 @@ MOST_LISTENERS = 100
 PAUSE_SECONDS = 0.002  # per listener: a hundred of them look at most five times a second each
 
 Number = Annotated[int, Query(ge=0, le=fields.MOST_BIGINT)]
-Name = Annotated[str, Query(min_length=1, max_length=fields.MOST_ID), AfterValidator(fields.plain)]
 LastId = Annotated[
     Annotated[int, Field(ge=0, le=fields.MOST_BIGINT)] | None,
     BeforeValidator(lambda told: told or None),  # a browser sends an empty one at first
@@ -162,9 +161,9 @@ async def get(
     db: Db,
     hub: Annotated[Hub, Depends(_hub)],
     after: Number | None = None,
-    project_id: Name | None = None,
-    session_id: Name | None = None,
-    kind: Name | None = None,
+    project_id: fields.WordQuery = None,
+    session_id: fields.WordQuery = None,
+    kind: fields.WordQuery = None,
     limit: fields.LargeLimit = 100,
     last_event_id: Annotated[LastId, Header()] = None,
 ) -> Response:

@@ -86,9 +86,7 @@ LastCleanup = answer(
     "deletedMessages:int closedSessions:int deletedAgentContexts:int failedSubtasks:int "
     "deletedAt:str durationMs:int",
 )
-MessageFigures = answer(
-    "MessageFigures", "total:int expired:int active:int unread:int byTopic:int{}"
-)
+answer("MessageFigures", "total:int expired:int active:int unread:int byTopic:int{}")
 CleanupStats = answer(
     "CleanupStats",
     "proactive_snapshots:int last_snapshot:str? timestamp:str last_cleanup:LastCleanup? "
@@ -198,10 +196,7 @@ GAUGES = {
     "holdfast_window_used_ratio": ("share of the compaction limit used", "used_ratio"),
     "holdfast_window_estimated": ("1 where the tokens used are an estimate", "estimated"),
     "holdfast_window_velocity_tokens": ("tokens per step", "velocity_tokens_per_op"),
-    "holdfast_window_minutes_left": (
-        "minutes until the compaction limit, where known",
-        "minutes_left",
-    ),
+    "holdfast_window_minutes_left": ("minutes to the compaction limit", "minutes_left"),
     "holdfast_checkpoint_seconds": ("when the last checkpoint was taken", "checkpoint_ms"),
 }
 

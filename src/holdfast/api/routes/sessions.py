@@ -47,10 +47,7 @@ SessionRow = row_answer(
     "id project_id started_at ended_at total_tools_used total_success total_errors",
 )
 ListedSession = answer("ListedSession", "title:str?", SessionRow)
-SessionRequest = row_answer(
-    "SessionRequest", tables.requests, "id prompt prompt_type status created_at"
-)
-WholeSession = answer("SessionWithRequests", "requests:SessionRequest[]", SessionRow)
+Asked = row_answer("SessionRequest", tables.requests, "id prompt prompt_type status created_at")
 
 
 def _list(connection: Connection, limit: int, offset: int, **wanted: Any) -> Page:
@@ -99,12 +96,8 @@ def stats(connection: Connection) -> Row:
     return {**sessions.stats(connection, now), "timestamp": row_times.to_iso(now)}
 
 
-session.get(
-    WholeSession,
-    sessions.get,
-    "The session and its last 20 requests.",
-    requests=(SessionRequest, _last_requests),
-)
+words = "The session and its last 20 requests."
+session.get(sessions.get, _last_requests, "requests", Asked, words)
 session.change(
     SessionChange,
     sessions.change,

@@ -35,9 +35,6 @@ SubtaskRow = row_answer(
     tables.subtasks,
     "* task_list_id:str blocked_by:str[] context_snapshot:object? result:object?",
 )
-WholeTask = answer("TaskWithSubtasks", "subtasks:Subtask[]", TaskRow)
-WholeRequest = answer("RequestWithTasks", "tasks:Task[]", RequestRow)
-WholeSubtask = answer("SubtaskWithActions", "actions:ListedAction[]", SubtaskRow)
 
 
 class NewProject(fields.Body):
@@ -150,8 +147,8 @@ request.list(
     session_id=fields.Name,
     status=RequestStatus,
 )
-below = (TaskRow, work.tasks_of)
-request.get(WholeRequest, work.get_request, "The request with its tasks, by wave.", tasks=below)
+words = "The request with its tasks, by wave."
+request.get(work.get_request, work.tasks_of, "tasks", TaskRow, words)
 request.change(
     RequestChange,
     work.change_request,
@@ -174,8 +171,8 @@ task.list(
     session_id=fields.Name,
     project_id=fields.Id,
 )
-parts = (SubtaskRow, work.subtasks_of)
-task.get(WholeTask, work.get_task, "The task with its subtasks, oldest first.", subtasks=parts)
+words = "The task with its subtasks, oldest first."
+task.get(work.get_task, work.subtasks_of, "subtasks", SubtaskRow, words)
 task.change(
     TaskChange,
     work.change_task,
@@ -218,7 +215,7 @@ subtask.list(
     is_subagent=bool,
 )
 words = "Return the subtask with its actions, oldest first."
-subtask.get(WholeSubtask, work.get_subtask, words, actions=(ActionRow, work.actions_of))
+subtask.get(work.get_subtask, work.actions_of, "actions", ActionRow, words)
 subtask.change(
     SubtaskChange,
     work.change_subtask,

@@ -55,9 +55,8 @@ def known_topics(project: str = "") -> frozenset[str]:
 
 def check_topic(topic: str, project: str = "") -> None:
     if topic not in known_topics(project):
-        refused = Refused(unknown_topic(topic), "topic")
-        refused.hint = "workflow.progress suits a plain message"
-        raise refused
+        hint = "workflow.progress suits a plain message"
+        raise Refused(unknown_topic(topic), "topic", hint)
 
 
 def unknown_topic(topic: str) -> str:
@@ -255,9 +254,7 @@ def look(connection: sa.Connection, ask: Ask) -> DeliveryInbox:
         .order_by(was_read, *_ORDER)
         .limit(ask.limit)
     )
-    found = [
-        {**row, "already_read": bool(row["already_read"])} for row in db.rows(connection, query)
-    ]
+    found = [{**row, "already_read": row["already_read"] > 0} for row in db.rows(connection, query)]
     found.sort(key=lambda row: (-row["priority"], row["created_ms"], row["id"]))
     return DeliveryInbox(found, _unread(connection, ask))
 

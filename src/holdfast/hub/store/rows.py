@@ -9,7 +9,6 @@ Statements of the busiest paths are built once: building one costs several times
 does.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +19,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import Insert
 
 from holdfast.hub.errors import NotThere
-from holdfast.hub.row_times import to_iso
+from holdfast.hub.row_times import now_ms, to_iso
 from holdfast.hub.store.tables import events
 
 MOST_COUNTED = 100_000
@@ -59,9 +58,11 @@ def fetch(
     *where: sa.ColumnElement[bool],
     order: Sequence[Any] = (),
     most: int | None = None,
+    start: int | None = None,
 ) -> list[Row]:
     """Fetch the rows of a table that match."""
-    return rows(connection, sa.select(table).where(*where).order_by(*order).limit(most))
+    query = sa.select(table).where(*where).order_by(*order)
+    return rows(connection, query.limit(most).offset(start))
 
 
 def pick(record: object, *names: str) -> Row:
@@ -94,9 +95,7 @@ def noun_of(table: sa.Table) -> str:
     return table.name.removesuffix("s").replace("_", " ").capitalize()
 
 
-def find(
-    connection: Connection, row_id: object, *, table: sa.Table, lock: bool = False
-) -> Row | None:
+def find(connection: Connection, row_id: Any, *, table: sa.Table, lock: bool = False) -> Row | None:
     """Return a row by its id; `lock` holds it until the end of the transaction."""
     query = sa.select(table).where(table.c.id == row_id)
     return first(connection, query.with_for_update(key_share=True) if lock else query)
@@ -169,10 +168,8 @@ def remove(connection: Connection, table: sa.Table, **which: object) -> Row:
     return dict(gone)
 
 
-def update(
-    connection: Connection, table: sa.Table, row_id: str, changes: Mapping[str, Any]
-) -> None:
-    connection.execute(sa.update(table).where(table.c.id == row_id).values(dict(changes)))
+def update(connection: Connection, table: sa.Table, row_id: str, changes: Row) -> None:
+    connection.execute(sa.update(table).where(table.c.id == row_id).values(changes))
 
 
 def upsert(
@@ -196,9 +193,7 @@ def upsert(
     return done
 
 
-def put(
-    connection: Connection, table: sa.Table, key: Sequence[str], row: Mapping[str, Any]
-) -> None:
+def put(connection: Connection, table: sa.Table, key: Sequence[str], row: Row) -> None:
     """Insert a row, or replace it."""
     connection.execute(upsert(connection, table, key, row))
 
@@ -246,7 +241,7 @@ def announce(
 ) -> None:
     """Send an event once the transaction is committed, in the row's place or a given one."""
     about = {name: place.get(name, (row or {}).get(name)) for name in ("project_id", "session_id")}
-    at_ms = int(time.time() * 1000) if at_ms is None else at_ms
+    at_ms = now_ms() if at_ms is None else at_ms
     _pending(connection).append({"kind": kind, **about, "body": body or {}, "at_ms": at_ms})
 
 
@@ -293,15 +288,13 @@ def newest_event(connection: Connection) -> int:
     return connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
 
 
-def events_since(
-    connection: Connection, after: int, limit: int, **wanted: str | None
-) -> EventsSince:
+def events_since(connection: Connection, after: int, limit: int, **of: str | None) -> EventsSince:
     """List events after a number, oldest first. If the number is higher than any event's (it came
     from another database), list none and continue from the newest."""
     last = newest_event(connection)
     if after >= last:
         return EventsSince([], last, more=False, missed=after > last)
-    since = events.c.id > after, events.c.id <= last, *matching(events, **wanted)
+    since = events.c.id > after, events.c.id <= last, *matching(events, **of)
     query = sa.select(events).where(*since).order_by(events.c.id).limit(limit)
     found = rows(connection, query)
     more = len(found) == limit and found[-1]["id"] < last

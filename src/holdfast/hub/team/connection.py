@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,7 +173,3 @@ def _connection(server: TeamServer) -> HTTPConnection:
 
 def _file() -> str:
     return f"{places.home()}/server.json"
-
-
-def now_ms() -> int:
-    return int(time.time() * 1000)

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from holdfast.files import lock
+from holdfast.hub import row_times
 from holdfast.hub.ingest import gather, records
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, message_client
@@ -117,7 +118,7 @@ def forward(
         if not is_alone:
             return Forwarded(words="another process is sending")
         known, done = connection.health(server.url), Forwarded()
-        known.tried_ms = connection.now_ms()
+        known.tried_ms = row_times.now_ms()
         end = None if seconds is None else time.monotonic() + seconds
         sender = _Sender(server, queue, known, done, end)
         try:
@@ -125,7 +126,7 @@ def forward(
             done.whole = sender.send_all()
             known.words, known.down_until_ms = "", 0
         except NoAnswer as error:
-            known.down_until_ms = connection.now_ms() + connection.DOWN_MS
+            known.down_until_ms = row_times.now_ms() + connection.DOWN_MS
             known.words = done.words = str(error)
             log.add("WARN", "forward", known.words)
         known.sent += done.batches
@@ -160,7 +161,7 @@ class _Sender:
         try:
             return self._send_source(source)
         except _Refused as error:
-            self.known.refused[source] = connection.now_ms() + REFUSED_MS
+            self.known.refused[source] = row_times.now_ms() + REFUSED_MS
             self.done.words = f"{source} is refused: {error}"
         except NoAnswer:
             raise
@@ -189,7 +190,7 @@ class _Sender:
             save_positions(source, noted)
             data = self.queue.encode(batch, since)
             status, answer = connection.call(self.server, PATH, data, self.call_seconds())
-            self.known.answered_ms = connection.now_ms()
+            self.known.answered_ms = row_times.now_ms()
             if status == 200:
                 if not isinstance(answer, dict) or answer.get("position") != batch.until:
                     # A WiFi login page answers 200 to everything: the batch may not have arrived.
@@ -209,7 +210,7 @@ class _Sender:
         return True
 
     def _is_paused(self, source: str) -> bool:
-        now, until = connection.now_ms(), self.known.refused.get(source, 0)
+        now, until = row_times.now_ms(), self.known.refused.get(source, 0)
         return now < until <= now + REFUSED_MS  # else the clock was set back
 
     def _is_quiet(self, source: str) -> bool:

@@ -306,10 +306,9 @@ def _names(connection: sa.Connection, subtask_ids: Sequence[str]) -> list[str]:
     """Return what these subtasks are about: an id says nothing to who waits for it."""
     if not subtask_ids:
         return []
-    query = sa.select(subtasks.c.description).where(subtasks.c.id.in_(subtask_ids))
-    return [
-        row["description"] for row in db.rows(connection, query.order_by(subtasks.c.created_ms))
-    ]
+    named = subtasks.c.id.in_(subtask_ids)
+    found = db.fetch(connection, subtasks, named, order=[subtasks.c.created_ms])
+    return [row["description"] for row in found]
 
 
 REPORTED = ("progress", "next_steps")  # of one task

@@ -151,9 +151,7 @@ def refresh_readings(found: Sequence[Row], now_ms: int) -> list[Row]:
     """Return rows with the current health of this machine's windows. A reported path is never
     opened: only paths that a hook or the watcher noted here are."""
     looked = look([pair for row in found for pair in _local_states(row)], now_ms)
-    healths = [looked.get(_folder(row)) for row in found]
-    pairs = zip(found, healths, strict=True)
-    return [row if health is None else _with_health(row, health) for row, health in pairs]
+    return [_with_health(row, looked.get(_folder(row))) for row in found]
 
 
 def state_of(session_id: str, agent_id: str) -> State | None:
@@ -169,7 +167,9 @@ def _local_states(row: Row) -> Iterator[tuple[str, State]]:
         yield _folder(row), state
 
 
-def _with_health(row: Row, health: dict[str, object]) -> Row:
+def _with_health(row: Row, health: dict[str, object] | None) -> Row:
+    if health is None:
+        return row
     machine = (row["health"] or {}).get("machine")
     return {
         **row,
@@ -248,9 +248,7 @@ def bounds(connection: Connection, session_id: str, agent_id: str) -> tuple[int,
     return (found[0].step, found[-1].step) if found else None
 
 
-def trends(
-    connection: Connection, session_ids: Iterable[str]
-) -> dict[tuple[str, str], list[float]]:
+def trends(connection: Connection, session_ids: set[str]) -> dict[tuple[str, str], list[float]]:
     """Return the last shares of the limit for each window of these sessions."""
     table = readings.c
     ends = sa.select(table.session_id, table.agent_id, sa.func.max(table.chunk).label("chunk"))

@@ -333,9 +333,7 @@ NEWEST = 10_000  # top tools are those of the newest calls: a million are not co
 MOST_KEYWORDS = 10
 _READ_CHARS = 4_000
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_SAY_NOTHING = frozenset(
-    ["the", "and", "for", "with", "from", "that", "this", "into", "not", "are"]
-)
+_STOPWORDS = frozenset(["the", "and", "for", "with", "from", "that", "this", "into", "not", "are"])
 _UNLISTED = ("project_id", "agent_id", "input", "output")
 _LISTED = [column for column in actions.c if column.name not in _UNLISTED]
 list_actions = partial(db.page, table=actions, columns=_LISTED)
@@ -394,7 +392,7 @@ def top_tools(connection: sa.Connection, limit: int, tool_type: str | None = Non
 def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
     """Return the first ten different words that mean something."""
     words = " ".join((text or "", *paths))[:_READ_CHARS].lower()
-    found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _SAY_NOTHING)
+    found = dict.fromkeys(word for word in _WORD.findall(words) if word not in _STOPWORDS)
     return list(found)[:MOST_KEYWORDS]
 
 

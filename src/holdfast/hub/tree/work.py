@@ -115,9 +115,7 @@ def add_subtask(connection: Connection, given: Row, now_ms: int) -> Row:
     return row
 
 
-def _change(
-    connection: Connection, row_id: str, given: Row, now_ms: int, *, table: sa.Table
-) -> Row:
+def _change(connection: Connection, row_id: str, given: Row, now_ms: int, table: sa.Table) -> Row:
     """Change a row; metadata is merged one level deep. Times follow the status."""
     if not given:
         raise Refused("No update fields provided")
@@ -169,10 +167,8 @@ change_subtask, remove_subtask = partial(_change, table=subtasks), partial(_remo
 
 def latest_requests(connection: Connection, limit: int, offset: int = 0, **of: str) -> list[Row]:
     """Return the last requests of a project or a session, without counting the others."""
-    query = (
-        sa.select(requests).where(*db.matching(requests, **of)).order_by(*db.newest_first(requests))
-    )
-    return db.rows(connection, query.limit(limit).offset(offset))
+    mine, order = db.matching(requests, **of), db.newest_first(requests)
+    return db.fetch(connection, requests, *mine, order=order, most=limit, start=offset)
 
 
 def tree_page(connection: Connection, project_id: str, limit: int, offset: int, total: int) -> Page:
