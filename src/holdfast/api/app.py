@@ -147,27 +147,23 @@ def _describe_error(error: Exception) -> tuple[int, str, Row, Mapping[str, str] 
         case HoldfastError():  # the database or the disk failed; the error says how
             log.add("ERROR", "api", str(error))
             return 503, str(error), {"try_next": error.hint}, None
-        case HTTPException(status_code=405):
-            return 405, "Method not allowed", {}, error.headers
-        case HTTPException():
-            words = "Not found" if error.status_code == 404 else str(error.detail)
-            return error.status_code, words, {}, error.headers
+        case HTTPException():  # its words are "Not Found", "Method Not Allowed"
+            return error.status_code, str(error.detail).capitalize(), {}, error.headers
     first = str(error).partition("\n")[0]  # below it PostgreSQL quotes the row
     log.add("ERROR", "api", f"{type(error).__name__}: {first}"[:300])
     return 500, "Something went wrong; holdfast log says what", {}, None
 
 
+# A part of a location that is a field, and not pydantic's own (`function-after[…]`).
+FIELD = re.compile(r"(?!constrained-)[\w-]+")
+
+
 def _invalid_fields(failure: RequestValidationError) -> tuple[str, dict[str, Any]]:
     details: dict[str, list[str]] = {}
     for error in failure.errors():
-        where, *rest = (str(part) for part in error["loc"] if not _is_inner(part))
+        where, *rest = (str(part) for part in error["loc"] if FIELD.fullmatch(str(part)))
         name = ".".join(rest) if rest and error["type"] != "json_invalid" else where
         details.setdefault(name, []).append(str(error["msg"]))
     query_only = all(str(error["loc"][0]) == "query" for error in failure.errors())
     words = "Invalid query parameters" if query_only else "Validation failed"
     return words, {"details": details}
-
-
-def _is_inner(part: object) -> bool:
-    """Whether this part of a location is pydantic's own (`function-after[…]`) and no field."""
-    return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None

@@ -31,11 +31,6 @@ HEADERS = (
 BODY_SECONDS = 30.0
 
 
-def is_page(path: str) -> bool:
-    """Whether this is the address of a page or one of its files; these need no token."""
-    return path in (START, PLACE[:-1]) or path.startswith(PLACE)
-
-
 CLOSE = {"Connection": "close"}
 
 
@@ -191,7 +186,9 @@ class Gate:
             return refuse(429, "Too many requests", {"Retry-After": str(int(wait) + 1)})
         if not self._is_served(_name(headers.get(b"host", b"")), scope):
             return refuse(403, "This host name is not served here; see --allow-host")
-        asks_page = is_page(scope["path"]) and scope["method"] in ("GET", "HEAD")
+        # a page or one of its files; these need no token
+        is_page = scope["path"] in (START, PLACE[:-1]) or scope["path"].startswith(PLACE)
+        asks_page = is_page and scope["method"] in ("GET", "HEAD")
         if not (asks_page or _from_own_page(headers)):  # any site may link to a page
             return refuse(403, "Requests of other origins are not served")
         if not (known or asks_page or scope["path"] in OPEN):

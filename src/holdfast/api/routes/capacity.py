@@ -21,7 +21,6 @@ from holdfast.hub.tree import readings
 
 router = Router(prefix="/api", tags=["capacity"])
 Fits = Annotated[int | None, Query(ge=0, le=MOST_INT)]
-SAVES = frozenset(("advisory", "urgent"))
 ADVICE = {
     "none": "There is room; go on.",
     "warn": "The window is filling; finish what is begun before starting more.",
@@ -175,7 +174,7 @@ def advise(row: Row | None) -> str:
     zone, alert = held.get("zone"), held.get("alert")
     if alert == "critical":
         return "compact"
-    if alert in SAVES or zone == "red":
+    if alert in ("advisory", "urgent") or zone == "red":
         return "save"
     return "warn" if zone == "orange" else "none"
 

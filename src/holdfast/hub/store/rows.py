@@ -208,8 +208,13 @@ def put_and_get(
 
 def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
     """Insert a row unless one is there by any unique index; return whether it was inserted."""
-    statement = insert_into(connection.dialect.name, table).on_conflict_do_nothing()
-    return connection.execute(statement, dict(row)).rowcount > 0
+    return connection.execute(_new_row(connection.dialect.name, table), dict(row)).rowcount > 0
+
+
+@cache
+def _new_row(dialect: str, table: sa.Table) -> Insert:
+    statement: Insert = insert_into(dialect, table).on_conflict_do_nothing()
+    return statement
 
 
 def insert_into(dialect: str, table: sa.Table) -> Any:
@@ -360,7 +365,8 @@ class RowCache:
         if added:
             self._connection.execute(sa.insert(self._table), added)
         if changed:
-            self._connection.execute(_update_row(self._table), [_bound(row) for row in changed])
+            bound = [{f"b_{name}": value for name, value in row.items()} for row in changed]
+            self._connection.execute(_update_row(self._table), bound)
         self._before |= {row["id"]: dict(row) for row in (*added, *changed)}
         return added, changed
 
@@ -383,10 +389,6 @@ def _update_row(table: sa.Table) -> sa.Update:
     columns = [column.name for column in table.columns if column.name != "id"]
     values: dict[str, Any] = {name: sa.bindparam(f"b_{name}") for name in columns}
     return sa.update(table).where(table.c.id == sa.bindparam("b_id")).values(values)
-
-
-def _bound(row: Row) -> Row:
-    return {f"b_{name}": value for name, value in row.items()}
 
 
 def _chunks(wanted: list[str]) -> Iterator[list[str]]:

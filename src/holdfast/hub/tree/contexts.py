@@ -25,7 +25,7 @@ from holdfast.hub.tree.waves import ENDED
 Items: TypeAlias = list[Any]
 _SETTLED = ("completed", "failed", "cancelled", "deleted")
 SNAPSHOT = "compact-snapshot"
-# Who saves by himself: the guard, the watcher, a script's monitor. Clients know one word for all.
+# Who saves unasked: the guard, the watcher, a script's monitor. Clients know the first for all.
 AUTOMATIC = ("proactive", "guard", "monitor", "watcher")
 LISTS = ("active_tasks", "modified_files", "key_decisions")
 MOST_AGENTS, MOST_TASKS = 50, 200
@@ -79,13 +79,6 @@ def normalize(snapshot: Any) -> dict[str, Any]:
         "recent_messages": recent_messages(snapshot.get("recent_messages")),
         "recent_actions": recent_actions(snapshot.get("recent_actions")),
     }
-
-
-def with_public_trigger(snapshot: Any) -> Any:
-    """Return the snapshot with the trigger that clients know for a save that nobody asked for."""
-    if isinstance(snapshot, dict) and snapshot.get("trigger") in AUTOMATIC:
-        return {**snapshot, "trigger": AUTOMATIC[0]}
-    return snapshot
 
 
 def agent_states(value: Any) -> Items:
@@ -214,8 +207,9 @@ def list_page(
     order = (table.updated_ms.desc(), table.id)
     page = db.page(connection, limit, offset, table=agent_contexts, order=order, where=where, **of)
     for row in page.rows:
-        if row["agent_type"] == SNAPSHOT:
-            row["role_context"] = with_public_trigger(row["role_context"])
+        role = row["role_context"] if row["agent_type"] == SNAPSHOT else None
+        if isinstance(role, dict) and role.get("trigger") in AUTOMATIC:
+            row["role_context"] = {**role, "trigger": AUTOMATIC[0]}
     return page
 
 

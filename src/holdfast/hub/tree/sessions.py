@@ -298,33 +298,39 @@ def remove_project(connection: sa.Connection, project_id: str, _now_ms: int) -> 
     db.announce(connection, "project.removed", project_id=project_id)
 
 
-def project_figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
-    """Return a project and its figures; those of its actions from the sums of its sessions."""
-    project = get_project(connection, project_id)
-    branches = {
-        "requests": requests,
-        "tasks": requests.join(tasks),
-        "subtasks": requests.join(tasks).join(subtasks),
+def _figures_of_project() -> sa.Select[Any]:
+    """Build the query for figures: rows are counted, calls are the sums of the sessions."""
+    project_id = sa.bindparam("project_id", type_=sa.Text)
+    below = {
+        "total_requests": requests,
+        "total_tasks": requests.join(tasks),
+        "total_subtasks": requests.join(tasks).join(subtasks),
     }
     number = sa.select(sa.func.count()).where(requests.c.project_id == project_id)
-    counts = {
-        f"total_{noun}": connection.scalar(number.select_from(branch))
-        for noun, branch in branches.items()
-    }
-    summed = ("total_tools_used", "total_success", "total_duration_ms", "timed_actions")
-    sums = (sa.func.coalesce(sa.func.sum(sessions.c[name]), 0) for name in summed)
-    query = sa.select(*sums, sa.func.max(sessions.c.seen_ms))
-    row = connection.execute(query.where(sessions.c.project_id == project_id)).one()
-    calls, succeeded, took_ms, timed = map(int, row[:4])
+    counts = (number.select_from(branch).label(name) for name, branch in below.items())
+    sums = (sa.func.sum(sessions.c[name]).label(name) for name in SUMS)
+    query = sa.select(*counts, *sums, sa.func.max(sessions.c.seen_ms).label("seen_ms"))
+    return query.where(sessions.c.project_id == project_id)
+
+
+_FIGURES = _figures_of_project()  # built once: that takes longer than to run it
+
+
+def project_figures(connection: sa.Connection, project_id: str) -> tuple[Row, Row]:
+    """Return a project and its figures."""
+    project = get_project(connection, project_id)
+    [found] = db.rows(connection, _FIGURES, {"project_id": project_id})
+    figures = {name: int(value or 0) for name, value in found.items()}
+    timed = figures["timed_actions"]
     return project, {
         "project_id": project_id,
         "project_name": project["name"],
         "path": project["path"],
-        **counts,
-        "total_actions": calls,
-        "successful_actions": succeeded,
-        "avg_duration_ms": took_ms / timed if timed else None,
-        "last_activity_ms": max(row[4] or 0, project["updated_ms"]),
+        **figures,
+        "total_actions": figures["total_tools_used"],
+        "successful_actions": figures["total_success"],
+        "avg_duration_ms": figures["total_duration_ms"] / timed if timed else None,
+        "last_activity_ms": max(figures["seen_ms"], project["updated_ms"]),
     }
 
 
