@@ -12,19 +12,9 @@ from holdfast.hub import projection_file, row_times
 from holdfast.hub.board.local_agents import LISTENS_MS, listeners
 from holdfast.hub.clean_text import clean_value
 from holdfast.hub.store import rows as db
+from holdfast.hub.store import tables
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.hub.store.tables import (
-    actions,
-    agent_contexts,
-    blockings,
-    events,
-    messages,
-    projects,
-    requests,
-    sessions,
-    subtasks,
-)
 from holdfast.hub.tree import waves, work
 from holdfast.hub.tree.contexts import SNAPSHOT
 from holdfast.hub.tree.waves import OPEN
@@ -42,7 +32,7 @@ def refresh(store: Store, project_ids: Collection[str] = (), now_ms: int | None 
     wanted = [one for one in listeners(now_ms) if not one.is_agent]
     if project_ids:
         # Filter first: building 200 projections takes a second, and most are of other projects.
-        mine = sa.select(sessions.c.id).where(sessions.c.project_id.in_(project_ids))
+        mine = sa.select(tables.sessions.c.id).where(tables.sessions.c.project_id.in_(project_ids))
         known = set(store.read(lambda c: c.scalars(mine).all()))
         wanted = [one for one in wanted if one.name in known]
     written = 0
@@ -68,33 +58,35 @@ def follow(store: Store, after: int) -> int:
 
 def _changed_since(connection: sa.Connection, after: int) -> tuple[int, set[str | None]]:
     last = db.newest_event(connection)
-    query = sa.select(events.c.project_id).where(events.c.kind.not_in(OF_WINDOWS))
-    query = query.where(events.c.id > after).distinct().limit(MOST_PLACES)
+    query = sa.select(tables.events.c.project_id).where(tables.events.c.kind.not_in(OF_WINDOWS))
+    query = query.where(tables.events.c.id > after).distinct().limit(MOST_PLACES)
     found = set(connection.scalars(query)) if last > after else set()
     return last, {None} if len(found) >= MOST_PLACES or last < after else found
 
 
 def build_projection(connection: sa.Connection, session_id: str, now_ms: int) -> dict[str, Any]:
     """Return the content of the file; empty for a session the store does not know."""
-    session = db.find(connection, session_id, table=sessions)
+    session = db.find(connection, session_id, table=tables.sessions)
     if session is None or session["project_id"] is None:
         return {}
     project_id = session["project_id"]
-    project = db.find(connection, project_id, table=projects) or {}
-    mine = subtasks.c.session_id == session_id
-    is_over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
-    asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
+    project = db.find(connection, project_id, table=tables.projects) or {}
+    mine = tables.subtasks.c.session_id == session_id
+    is_over = sa.case((tables.subtasks.c.status.in_(OPEN), 0), else_=1)
+    asked = _newest(connection, tables.requests, tables.requests.c.session_id == session_id, 1)
     listed = work.tasks_of(connection, asked[0]["id"])[:MOST_TASKS] if asked else []
-    open_first = (is_over, subtasks.c.created_ms.desc())
-    parts = db.fetch(connection, subtasks, mine, order=open_first, most=MOST_SUBTASKS)
+    open_first = (is_over, tables.subtasks.c.created_ms.desc())
+    parts = db.fetch(connection, tables.subtasks, mine, order=open_first, most=MOST_SUBTASKS)
     agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
-    states = agent_contexts.c
+    states = tables.agent_contexts.c
     is_agent = (states.session_id == session_id) & (states.agent_type != SNAPSHOT)
     order = (states.updated_ms.desc(),)
-    known = db.fetch(connection, agent_contexts, is_agent, order=order, most=MOST_AGENTS)
-    here = messages.c.project_id == project_id
-    waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
-    calls = _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)
+    known = db.fetch(connection, tables.agent_contexts, is_agent, order=order, most=MOST_AGENTS)
+    here = tables.messages.c.project_id == project_id
+    waits = tables.blockings.c.blocked_agent.in_(agents) | tables.blockings.c.blocked_by.in_(agents)
+    calls = _newest(
+        connection, tables.actions, tables.actions.c.session_id == session_id, MOST_ACTIONS
+    )
     return {
         "version": projection_file.VERSION,
         "at_ms": now_ms,
@@ -104,9 +96,9 @@ def build_projection(connection: sa.Connection, session_id: str, now_ms: int) ->
         "waves": waves.shown(listed),
         "open_elsewhere": shown(_open_subtasks(connection, session, now_ms)),
         "agent_states": shown(known),
-        "recent_messages": shown(_newest(connection, messages, here, MOST_MESSAGES)),
+        "recent_messages": shown(_newest(connection, tables.messages, here, MOST_MESSAGES)),
         "recent_actions": shown(calls, SHORT),
-        "blocking": shown(_newest(connection, blockings, waits, 50)),
+        "blocking": shown(_newest(connection, tables.blockings, waits, 50)),
     }
 
 
@@ -141,7 +133,7 @@ def _newest(connection: sa.Connection, table: sa.Table, where: Any, most: int) -
 
 def _open_subtasks(connection: sa.Connection, session: Row, now_ms: int) -> list[Row]:
     """List open work of agents in other live sessions of this project."""
-    table = sessions.c
+    table = tables.sessions.c
     others = sa.select(table.id).where(
         table.project_id == session["project_id"],
         table.id != session["id"],
@@ -149,5 +141,5 @@ def _open_subtasks(connection: sa.Connection, session: Row, now_ms: int) -> list
         table.seen_ms > now_ms - LISTENS_MS,
     )
     others = others.order_by(table.started_ms.desc()).limit(MOST_AGENTS)
-    theirs = subtasks.c.session_id.in_(others) & subtasks.c.status.in_(OPEN)
-    return _newest(connection, subtasks, theirs, MOST_AGENTS)
+    theirs = tables.subtasks.c.session_id.in_(others) & tables.subtasks.c.status.in_(OPEN)
+    return _newest(connection, tables.subtasks, theirs, MOST_AGENTS)

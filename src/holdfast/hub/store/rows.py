@@ -38,9 +38,8 @@ class Page:
 def first(
     connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
 ) -> Row | None:
-    found = connection.execute(query, given)
-    names, row = tuple(found.keys()), found.first()
-    return None if row is None else dict(zip(names, row, strict=True))
+    row = connection.execute(query, given).mappings().first()
+    return None if row is None else dict(row)
 
 
 def rows(

@@ -183,7 +183,7 @@ windows = _table(
 readings = _table(
     "readings",
     "session_id! agent_id= chunk:big! n:count last_ms! limit_tokens:big",
-    "thinned:count",  # how often
+    "thinned:count",  # nothing is thinned any more
     "body:json",  # step, ms and used: one list of numbers each
     sa.PrimaryKeyConstraint("session_id", "agent_id", "chunk"),
     _index("readings_by_time last_ms"),
