@@ -77,6 +77,7 @@ def is_time(name: str) -> bool:
     return name.endswith("_ms") and name not in DURATIONS
 
 
+@cache
 def public_name(name: str) -> str:
     """Return the name of a column in answers: `created_ms` becomes `created_at`, `at_ms` `at`."""
     return f"{name[:-3]}_at".removeprefix("at_") if is_time(name) else name
@@ -85,7 +86,8 @@ def public_name(name: str) -> str:
 def with_public_times(row: Row) -> Row:
     """Replace points in time by their public form."""
     return {
-        public_name(name): to_iso(value) if is_time(name) else value for name, value in row.items()
+        (public := public_name(name)): value if public == name else to_iso(value)
+        for name, value in row.items()
     }
 
 

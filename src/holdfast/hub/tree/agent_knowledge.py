@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -38,10 +37,11 @@ BLOCKER_CHARS = 60  # of the task for which a subtask waits
 PRINTED_CHARS = 6_000  # of an output: its end
 
 
-def _session_rows(
-    connection: sa.Connection, session_id: str, agent_id: str, calls: int
-) -> dict[str, list[Row]]:
-    """Return what needs only the session and the agent."""
+def _of_session() -> dict[str, sa.Select[Any]]:
+    """Build the queries for what needs only the session and the agent."""
+    session_id, agent_id = (
+        sa.bindparam(f"{one}_id", type_=sa.Text) for one in ("session", "agent")
+    )
     table, here = subtasks.c, sa.select(sessions.c.project_id).where(sessions.c.id == session_id)
     placed = sa.select(table.id).select_from(subtasks.join(tasks).join(requests))
     own = placed.where(requests.c.project_id == here.scalar_subquery(), table.agent_id == agent_id)
@@ -51,20 +51,20 @@ def _session_rows(
     state = agent_contexts.c
     told = state.session_id == session_id, state.agent_type != contexts.SNAPSHOT
     asked = requests.c.session_id == session_id, requests.c.prompt != ""
-    stages = sa.select(tasks).join_from(tasks, requests).where(asked[0]).limit(MOST)
+    stages = sa.select(tasks).join_from(tasks, requests).where(asked[0])
     of_stage = (tasks.c.wave_number.desc(), *db.newest_first(tasks))
-    fetched = partial(db.fetch, connection, most=MOST)
-    return {
-        "tasks": fetched(subtasks, *open_ones, order=(table.created_ms.desc(), table.id)),
-        "ended": fetched(subtasks, *ended, order=(table.completed_ms.desc(), table.id)),
-        "asked": fetched(requests, *asked, order=db.newest_first(requests)),
-        "stages": db.rows(connection, stages.order_by(*db.newest_first(requests), *of_stage)),
-        "states": fetched(agent_contexts, *told, order=[state.updated_ms.desc()]),
-        "history": db.rows(connection, _last_calls(session_id).limit(calls)),
+    queries = {
+        "tasks": sa.select(subtasks).where(*open_ones).order_by(table.created_ms.desc(), table.id),
+        "ended": sa.select(subtasks).where(*ended).order_by(table.completed_ms.desc(), table.id),
+        "asked": sa.select(requests).where(*asked).order_by(*db.newest_first(requests)),
+        "stages": stages.order_by(*db.newest_first(requests), *of_stage),
+        "states": sa.select(agent_contexts).where(*told).order_by(state.updated_ms.desc()),
     }
+    called = _last_calls(session_id).limit(sa.bindparam("calls", type_=sa.Integer))
+    return {"history": called, **{name: query.limit(MOST) for name, query in queries.items()}}
 
 
-def _last_calls(session_id: str) -> sa.Select[Any]:
+def _last_calls(session_id: sa.ColumnElement[str]) -> sa.Select[Any]:
     """Build the query for the newest calls of the session, each with the end of its output."""
     length = sa.func.length(actions.c.output)
     start = sa.case((length > PRINTED_CHARS, length - PRINTED_CHARS), else_=0) + 1
@@ -84,7 +84,8 @@ def _unread_messages() -> sa.Select[Any]:
     return found.where(is_undelivered(agent)).order_by(*order).limit(MOST)
 
 
-_MESSAGES = _unread_messages()  # built once: it is most of what a restore asks
+# Built once: that is most of what a restore asks.
+_MESSAGES, _OF_SESSION = _unread_messages(), _of_session()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ def find_work(
     session = db.find(connection, session_id, table=sessions)
     project_id, table = session["project_id"] if session else None, subtasks.c
     project = db.find(connection, project_id, table=projects)
-    found = _session_rows(connection, session_id, agent_id, calls)
+    given = {"session_id": session_id, "agent_id": agent_id, "calls": calls}
+    found = {name: db.rows(connection, query, given) for name, query in _OF_SESSION.items()}
     snapshot = contexts.latest_snapshot(connection, session_id)
     saved = contexts.normalize(snapshot["role_context"] if snapshot else None)
     saved |= {} if with_messages else {"recent_messages": []}

@@ -62,15 +62,25 @@ def meet(
     row = {"id": session_id, "project_id": project_id, "started_ms": now_ms, "seen_ms": now_ms}
     if db.put_new(connection, sessions, row):
         db.tell(connection, "session.started", row, session_id=session_id)
-    table = sessions.c
+    sums = {f"more_{name}": more.get(name, 0) for name in SUMS}
+    about = {"whose": session_id, "place": project_id, "now_ms": now_ms}
+    place: str | None = connection.scalar(_MET, {**about, **sums})
+    return place
+
+
+def _met() -> sa.Executable:
+    """Build the statement once: it is half of what a call costs."""
+    table, now_ms = sessions.c, sa.bindparam("now_ms", type_=sa.BigInteger)
     changes = {
         "seen_ms": sa.case((table.seen_ms > now_ms, table.seen_ms), else_=now_ms),
-        "project_id": sa.func.coalesce(table.project_id, project_id),
-        **{name: table[name] + n for name, n in more.items()},
+        "project_id": sa.func.coalesce(table.project_id, sa.bindparam("place", type_=sa.Text)),
+        **{name: table[name] + sa.bindparam(f"more_{name}") for name in SUMS},
     }
-    change = sa.update(sessions).where(table.id == session_id).values(changes)
-    place: str | None = connection.scalar(change.returning(table.project_id))
-    return place
+    change = sa.update(sessions).where(table.id == sa.bindparam("whose")).values(changes)
+    return change.returning(table.project_id)
+
+
+_MET = _met()
 
 
 def _add_call(connection: sa.Connection, action: Row) -> None:
