@@ -1,5 +1,6 @@
 """Sessions from before the installation, and what all of them cost."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,13 @@ def _read(store: Store) -> None:
         until(lambda: _is_complete() and _has_rows(store))
     finally:
         reader.stop()
+        until(lambda: all(one.name != "holdfast-past" for one in threading.enumerate()))
 
 
 def _has_rows(store: Store) -> bool:
-    known = read_positions(store, windows.past_sources())
-    return all(position.get("turns") for position in known.values())
+    sources = windows.past_sources()
+    known = read_positions(store, sources)
+    return all(known.get(source, {}).get("turns") for source in sources)
 
 
 def _is_complete() -> bool:
