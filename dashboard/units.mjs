@@ -115,10 +115,15 @@ test("compactions cut the turns where they happened, also inside the newest turn
 });
 
 test("a short answer shows what it answers, without Markdown", async () => {
-  const { answered } = await load("turns");
-  const said = { said: "## Done\n**Which** one: `a` or `b`?" };
-  assert.equal(answered({ asked: "1" }, said), "a or b?");
-  assert.equal(answered({ asked: "Write the tide tables again" }, said), "");
+  const { asked } = await load("windows");
+  const of = {
+    is_main: true,
+    title: "Write the tide tables",
+    answers: "**Which** one: `a` or `b`?",
+  };
+  assert.equal(asked({ ...of, asked: "1" }), "1 (to “Which one: a or b?”)");
+  assert.equal(asked({ ...of, asked: "Now the legend", answers: null }), "Now the legend");
+  assert.equal(asked({ ...of, asked: "Write the tide tables" }), "");
 });
 
 test("joiners of other scripts stay, what turns the direction of text is shown", async () => {

@@ -66,6 +66,43 @@ def test_the_state_tells_what_is_open_what_fails_and_which_rules_hold(
     assert (call["tool"], call["what"], call["step"]) == ("Bash", "ls", 5)
 
 
+@pytest.mark.requirement("U5")
+def test_short_words_are_shown_with_what_they_answer_also_without_the_transcript(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    script.says("Two ways are left.\nShall I **round** down?")
+    script.prompt("yes, do it")
+    script.says("Rounded.")
+    script.prompt("Thanks")
+    script.says("Done.")
+    script.prompt("Write the legend of the tables")
+    sync(store)
+    expected = ["", "Rounded.", "Shall I **round** down?", "", ""]
+    for _ in range(2):
+        turns = api.get("/api/sessions/s1/turns").json()["turns"]
+        assert [one["answers"] for one in turns][: len(expected)] == expected
+        script.transcript.unlink(missing_ok=True)
+
+
+@pytest.mark.requirement("U5")
+def test_words_that_left_the_queue_do_not_wait_for_ever(
+    api: TestClient, store: Store, script: ScriptedSession
+) -> None:
+    def queue(operation: str, **more: str) -> None:
+        line = {"type": "queue-operation", "operation": operation, "version": "2.0.0"}
+        script.write({**line, **more})
+
+    script.write({"type": "system", "version": "2.0.0"})
+    queue("enqueue", content="then draw the map")
+    sync(store)
+    assert api.get("/api/sessions/s1/turns").json()["turns"][0]["waits"]
+    queue("remove")
+    script.call()
+    script.says("The map is drawn.")
+    newest = api.get("/api/sessions/s1/turns").json()["turns"][0]
+    assert (newest["asked"], newest["waits"]) == ("then draw the map", False)
+
+
 @pytest.mark.requirement("U5", "S2")
 def test_without_its_transcript_a_session_is_told_by_its_requests(
     api: TestClient, script: ScriptedSession

@@ -36,6 +36,7 @@ export interface WindowState {
   project_name: string | null;
   title: string | null;
   asked: string | null;
+  answers: string | null;
   trend: number[];
 }
 
@@ -255,6 +256,7 @@ export interface CompactionSummary {
   edge_tokens: number | null;
   is_read: boolean;
   was_given: boolean;
+  title: string | null;
 }
 
 export interface DatabaseHealth {
@@ -623,6 +625,9 @@ export interface SessionState {
   note: string | null;
   step: number | null;
   at: string | null;
+  used_tokens: number | null;
+  edge_tokens: number | null;
+  estimated: boolean | null;
   call: OpenCallNow | null;
   failures: FailingCommand[];
   tasks: OpenTask[];
@@ -637,6 +642,7 @@ export interface Turn {
   number: number | null;
   window: number;
   asked: string;
+  answers: string;
   is_cut: boolean;
   at: string | null;
   step: number | null;

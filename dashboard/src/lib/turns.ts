@@ -1,10 +1,6 @@
-/** Which compactions stand between which turns, and what a turn answers. */
+/** Which compactions stand between which turns. */
 
-import { prose } from "./format";
 import type { CompactionSummary, Turn } from "./types";
-
-const SHORT_CHARS = 12;
-const ANSWERED_CHARS = 120;
 
 /** The compactions between the window of a turn and that of the turn before it, newest first; those
  * since the newest turn began stand above it. */
@@ -17,15 +13,6 @@ export function cut(
   return compactions
     .filter((one) => one.number < newer && one.number >= older)
     .sort((one, other) => other.number - one.number);
-}
-
-/** What a few words answer: the end of what was said before. */
-export function answered(turn: Turn, before: Turn | undefined): string {
-  if (turn.asked.trim().length > SHORT_CHARS || !before?.said) return "";
-  const last = prose(before.said)
-    .split(/(?<=[.?!:])\s+/)
-    .at(-1);
-  return last?.slice(-ANSWERED_CHARS) ?? "";
 }
 
 /** The newest page is asked for again and again; older ones stay as they were. */

@@ -13,9 +13,16 @@ export function title(of: WindowState): string {
   return prose(of.title) || prose(of.asked) || `Session ${shortId(of.session_id ?? of.agent_id)}`;
 }
 
-/** The newest request of a session, where it is not its title; the task of an agent. */
+/** The newest request of a session, where it is not its title, and what a short one answers; the
+ * task of an agent. */
 export function asked(of: WindowState): string {
-  return of.is_main && prose(of.asked) === title(of) ? "" : prose(of.asked);
+  if (of.is_main && prose(of.asked) === title(of)) return "";
+  return withQuestion(prose(of.asked), of.answers);
+}
+
+/** "1" says nothing without the question that it answers. */
+export function withQuestion(words: string, answers: string | null | undefined): string {
+  return answers ? `${words} (to “${prose(answers)}”)` : words;
 }
 
 export function forecast(of: WindowState): string {

@@ -31,6 +31,7 @@ TAKEN_BACK = "taken back"
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
 TERSE_CHARS = 32  # shorter words mean little without what they answer
+BARE_CHARS = 12  # shorter ones nothing, whatever they follow
 WIDE = 3  # letters that one character of a script without blanks counts
 REPLY_TO_CHARS = 500
 QUESTION_CHARS = 160  # more if its last sentence is longer
@@ -408,6 +409,15 @@ def question_at_end(said: str, most: int = QUESTION_CHARS) -> str:
 def is_answer(reply_to: str) -> bool:
     """Whether these words answer a question, or a call that the user refused."""
     return reply_to.rstrip("*_`) ").endswith(sentences.ASKING) or reply_to.startswith(REFUSED)
+
+
+def answered(asked: str, reply_to: str) -> str:
+    """Return, on one line, what short words answer: a question or a refused call, and before words
+    like "1" the end of what was said; empty for words that are clear by themselves."""
+    most = TERSE_CHARS if is_answer(reply_to) else BARE_CHARS
+    if width(asked) > most and not reply_to.startswith(REFUSED):
+        return ""
+    return flat(question_at_end(reply_to), 2 * QUESTION_CHARS)
 
 
 def width(words: str) -> int:

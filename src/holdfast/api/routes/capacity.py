@@ -54,7 +54,7 @@ AgentCapacity = answer(
     "compacting:bool compactions:int edge_tokens:int? ops_left_low:int? ops_left_high:int? "
     "used_ratio:float? pace_ms:float? basis:str? forecast_basis:str? model:str? "
     "client_version:str? checkpoint_trigger:str? machine:str? project_id:str? project_path:str? "
-    "project_name:str? title:str? asked:str? trend:float[]",
+    "project_name:str? title:str? asked:str? answers:str? trend:float[]",
     CapacityRoom,
 )
 AgentCapacityList = answer("AgentCapacityList", "count:int agents:AgentCapacity[]")
@@ -134,8 +134,8 @@ def agents(connection: Connection, fits: Fits = None, project_id: IdQuery = None
     """Every live agent, the fullest first: zone, forecast, room left, and whether a task of
     `fits` tokens would end before the compaction limit. For a session's own window (`is_main`),
     `agent_id` is the session's id. `used_ratio` is the share of `edge_tokens`, the compaction
-    limit; `title` is the session's first request, `asked` its last or the task of the agent;
-    `trend` has up to 40 of the last steps."""
+    limit; `title` is the session's first request, `asked` its last or the task of the agent,
+    `answers` the question that a short one answers; `trend` has up to 40 of the last steps."""
     found = readings.live(connection, row_times.now_ms(), project_id)
     more = readings.describe_windows(connection, found)
     listed = [

@@ -36,6 +36,7 @@ from holdfast.record.model import (
     TurnStep,
 )
 from holdfast.record.stream import load_state, read_turns, save_state
+from holdfast.record.turns import answered
 from holdfast.transcript import Unreadable
 
 RECORD_CHARS = 400  # ids, names and times of one
@@ -137,7 +138,10 @@ class TurnRecords:
         reached.standing, reached.waves, reached.task = "active", 0, ""
         prompt = _text(part.asked, PROMPT_CHARS)
         self.records.append(
-            RecordedRequest(reached.request, session_id, self.window.project_id, prompt, at_ms)
+            RecordedRequest(
+                *(reached.request, session_id, self.window.project_id, prompt, at_ms),
+                answers=_text(answered(part.asked, part.reply_to), TEXT_CHARS),
+            )
         )
 
     def _step(self, step: TurnStep) -> None:

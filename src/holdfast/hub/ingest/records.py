@@ -50,13 +50,14 @@ class RecordedSession(_RecordedEvent, frozen=True, tag="session", gc=False):
 
 
 class RecordedRequest(_RecordedEvent, frozen=True, tag="request", gc=False):
-    """One prompt of the user."""
+    """One prompt of the user; a short one with what it `answers`."""
 
     id: Id
     session_id: Name
     project_id: Id
     prompt: Annotated[str, Meta(max_length=PROMPT_CHARS)]
     at_ms: Ms
+    answers: Text = ""
 
 
 class RecordedRequestStatus(_RecordedEvent, frozen=True, tag="request-status", gc=False):

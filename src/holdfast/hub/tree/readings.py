@@ -76,12 +76,14 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[Row]:
     details = []
     for row in found:
         place, agent_id, session_id = row["project_id"], row["agent_id"], row["session_id"]
-        words = given.get(agent_id) if agent_id else asked.get(session_id)
+        request = {} if agent_id else asked.get(session_id, {})
+        words = given.get(agent_id) if agent_id else request.get("prompt")
         detail = {
             "project_id": place,
             **{f"project_{name}": places.get(place, {}).get(name) for name in ("path", "name")},
             "title": None if agent_id else titles.get(session_id),
             "asked": clip(" ".join(words.split()), ASKED_CHARS) if words else None,
+            "answers": (request.get("metadata") or {}).get(known_sessions.ANSWERS),
             "trend": shares.get((session_id, agent_id), []),
         }
         details.append(detail)

@@ -9,7 +9,7 @@ transcripts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ from holdfast.text.sentences import title_of
 
 ACTIVE_MS = 30 * 60_000
 FAR_MS = 1 << 53
+ANSWERS = "answers"  # in the metadata of a request: what a short one answers
 TOTALS = ("total_tools_used", "total_success", "total_errors")
 SUMS = (*TOTALS, "total_duration_ms", "timed_actions")
 LAST_MS = sa.func.coalesce(sessions.c.seen_ms, sessions.c.started_ms)
@@ -118,7 +119,7 @@ def list_past(
     until_ms: int = FAR_MS,
     least_ms: int = 0,
     least_compactions: int = 0,
-    session_ids: Sequence[str] | None = None,
+    session_ids: Collection[str] | None = None,
 ) -> Page:
     """List sessions as a history does, the last used first: each with its `project` by name."""
     name = sa.func.coalesce(projects.c.name, projects.c.path).label("project")
@@ -141,20 +142,21 @@ def list_past(
 def titles(connection: sa.Connection, session_ids: set[str]) -> dict[str, str]:
     """Return the title of each session, from its first request: it stays the same."""
     found = prompts(connection, session_ids, sa.func.min)
-    return {name: title_of(words) for name, words in found.items()}
+    return {name: title_of(row["prompt"]) for name, row in found.items()}
 
 
 def prompts(
     connection: sa.Connection, session_ids: set[str], which: Any = sa.func.max
-) -> dict[str, str]:
+) -> dict[str, Row]:
     """Return the newest request of each session, or the first with `func.min`."""
     table = requests.c
     mine = table.session_id.in_(session_ids), table.prompt != ""
     times = sa.select(table.session_id, which(table.created_ms).label("at_ms"))
     one = times.where(*mine).group_by(table.session_id).subquery()
     same = (table.session_id == one.c.session_id) & (table.created_ms == one.c.at_ms)
-    query = sa.select(table.session_id, table.prompt).join(one, same).where(table.prompt != "")
-    return {row["session_id"]: row["prompt"] for row in db.rows(connection, query)}
+    columns = table.session_id, table.prompt, table.metadata
+    query = sa.select(*columns).join(one, same).where(table.prompt != "")
+    return {row["session_id"]: row for row in db.rows(connection, query)}
 
 
 def _is_active(now_ms: int) -> sa.ColumnElement[bool]:

@@ -26,14 +26,17 @@ from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import readings, sessions, work
 from holdfast.hub.tree.readings import UsedAtStep
 from holdfast.record import commands, open_items, storage
+from holdfast.record import turns as record_turns
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import RecordReader
-from holdfast.record.turns import FIRST_TURNS, place_of
+from holdfast.record.turns import FIRST_TURNS, answered, place_of
 from holdfast.redact.find import redact
 from holdfast.session import window_brief
+from holdfast.settings import load as settings_load
 from holdfast.transcript import Unreadable
 from holdfast.window.live_windows import is_live
 from holdfast.window.state import State
+from holdfast.window.view import of_transcript
 from holdfast.wire import places
 
 View = TypeVar("View")
@@ -47,7 +50,8 @@ NO_READINGS: dict[str, Any] = {"window": 1, "tokens_added": None}
 MARKED = "marked in an instruction file"
 TYPED = "you typed it"
 LISTS = ("failures", "tasks", "questions", "rules", "decisions", "files", "agents")
-NOTHING: dict[str, Any] = {**dict.fromkeys(("step", "at", "call")), **{name: [] for name in LISTS}}
+ABOUT = ("step", "at", "used_tokens", "edge_tokens", "estimated", "call")
+NOTHING: dict[str, Any] = {**dict.fromkeys(ABOUT), **{name: [] for name in LISTS}}
 
 
 TurnQuestion = answer("TurnQuestion", "text:str answer:str")
@@ -55,12 +59,13 @@ TurnQuestion = answer("TurnQuestion", "text:str answer:str")
 
 SessionTurn = answer(
     "SessionTurn",
-    "number:int? window:int asked:str is_cut:bool at:str? step:int? steps:int? tokens_added:int? "
-    "said:str? edited:str[] interrupted:bool waits:bool taken_back:bool "
+    "number:int? window:int asked:str answers:str is_cut:bool at:str? step:int? steps:int? "
+    "tokens_added:int? said:str? edited:str[] interrupted:bool waits:bool taken_back:bool "
     "questions:TurnQuestion[]",
     doc="From one thing the user typed to the next. `window` 1 is before the first compaction; "
-    "`step` is the first of the turn; `waits`: typed while the model worked, and not "
-    "delivered yet. Where only the request is known, the rest is null.",
+    "`step` is the first of the turn; `answers`: what short words answer; `waits`: typed "
+    "while the model worked, and not delivered yet. Where only the request is known, the rest "
+    "is null.",
 )
 
 
@@ -97,9 +102,11 @@ SubagentReport = answer("SubagentReport", "kind:str asked:str status:str answer:
 SessionState = answer(
     "SessionState",
     "session_id:str agent_id:str? is_available:bool note:str? step:int? at:str? "
+    "used_tokens:int? edge_tokens:int? estimated:bool? "
     "call:OpenCallNow? failures:FailingCommand[] tasks:OpenTask[] questions:PlacedText[] "
     "rules:RuleInForce[] decisions:PlacedText[] files:UsedFile[] agents:SubagentReport[]",
-    doc="What is open, what fails, what was decided and used. `call`: the one without a result.",
+    doc="What is open, what fails, what was decided and used. `call`: the one without a result; "
+    "`used_tokens`: as `holdfast status` says it, with what came after the last answer.",
 )
 
 
@@ -183,7 +190,8 @@ def _from_request(row: Row) -> Any:
     """All that is known of a turn without its transcript."""
     about = {"step": None, "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
     nothing = {"number": None, "steps": None, "said": None, **NO_READINGS, **about}
-    return SessionTurn.of(Turn(row["prompt"], Place()), **nothing)
+    answers = (row["metadata"] or {}).get(sessions.ANSWERS, "")
+    return SessionTurn.of(Turn(row["prompt"], Place()), answers=answers, **nothing)
 
 
 def _with_tokens(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep]) -> dict[str, Any]:
@@ -234,6 +242,8 @@ def _turn(record: Record, at: int, turn: Turn, end: int) -> Any:
         turn,
         number=at + 1 + (record.turns_dropped if at >= FIRST_TURNS else 0),
         **NO_READINGS,
+        answers=answered(turn.asked, turn.reply_to),
+        waits=record_turns.waits(record, at),
         is_cut=turn.chars > len(turn.asked),
         at=turn.place.at or None,
         step=turn.place.op + 1,
@@ -245,6 +255,8 @@ def _turn(record: Record, at: int, turn: Turn, end: int) -> Any:
 def state_now(state: State, folder: str) -> dict[str, Any]:
     """What is open, what fails, which rules hold, and the call that has no result yet."""
     record = _record(state, folder)
+    now_ms = row_times.now_ms()
+    seen = of_transcript(state, settings_load.load(state.project), now_ms, folder)
 
     def placed(model: type[ApiAnswer], item: Any, **more: Any) -> dict[str, Any]:
         return model.of(item, **place_of(record, item.place), **more)
@@ -252,11 +264,14 @@ def state_now(state: State, folder: str) -> dict[str, Any]:
     def each(model: type[ApiAnswer], items: Iterable[Any]) -> list[dict[str, Any]]:
         return [placed(model, item) for item in items]
 
-    is_running = is_live(folder, state, row_times.now_ms())
+    is_running = is_live(folder, state, now_ms)
     calls = open_items.calls(record)[-1:] if is_running else []  # of a past session it is over
     return {
         "step": record.op,
         "at": record.at or None,
+        "used_tokens": seen.reading.used_tokens,
+        "edge_tokens": seen.edge.edge_tokens,
+        "estimated": seen.reading.estimated,
         "call": next(iter(each(OpenCallNow, calls)), None),
         "failures": [
             placed(FailingCommand, failed, command=line)

@@ -25,7 +25,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.store.rows import Row, RowCache, pick
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
-from holdfast.hub.tree.sessions import keywords
+from holdfast.hub.tree.sessions import ANSWERS, keywords
 
 DEFAULT_NAME = "Subagents"
 
@@ -61,11 +61,13 @@ class Tree:
     def _request(self, record: RecordedRequest) -> None:
         row = self.requests.get(record.id)
         if row is None:
-            self._new_request(record.id, record, record.prompt)
+            row = self._new_request(record.id, record, record.prompt)
         elif not row["prompt"]:  # so far only a subagent had mentioned it
             row |= {"prompt": record.prompt, "created_ms": record.at_ms}
             if task := self.tasks.get(ids.default_task_id(record.id)):
                 task["created_ms"] = record.at_ms
+        if record.answers:
+            row["metadata"] = {**(row["metadata"] or {}), ANSWERS: record.answers}
 
     def _new_request(
         self, row_id: str, record: RecordedRequest | RecordedSubtask, prompt: str
