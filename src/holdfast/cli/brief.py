@@ -138,8 +138,8 @@ def lost(session: str, show_all: bool, history: bool, as_json: bool) -> None:
 
 def _show_history(as_json: bool) -> None:
     """Read what is new in every transcript, then print what the last summaries leave out."""
-    with working("reading past sessions") as tell:
-        figures = past.update(lambda now: tell("reading past sessions", *past.progress(now)))
+    with working("reading transcripts") as tell:
+        figures = past.update(lambda now: tell(*past.progress(now)))
     compactions = past.last_compactions(figures)
     if as_json:
         plain = [

@@ -137,10 +137,13 @@ def in_words(found: Sequence[SessionCompaction]) -> str:
     return f"{which}: {words} not in the {where}"
 
 
-def progress(figures: Figures) -> tuple[int, int]:
+def progress(figures: Figures) -> tuple[str, int, int]:
+    """Return what is being done, how many are done, and of how many."""
+    read = sum(figure.is_read for figure in figures.values())
+    if read < len(figures):
+        return "reading transcripts", read, len(figures)
     passed = [each for figure in figures.values() for each in figure.compactions]
-    done = sum(figure.is_read for figure in figures.values()) + sum(each.is_read for each in passed)
-    return done, len(figures) + len(passed)
+    return "comparing summaries", sum(each.is_read for each in passed), len(passed)
 
 
 def counts_in(report: dict[str, Any]) -> dict[str, int | None]:
