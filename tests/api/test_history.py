@@ -1,13 +1,16 @@
 """Sessions from before the installation, and what all of them cost."""
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from holdfast.api.server import PastReader
+from holdfast.cli.main import holdfast_command
 from holdfast.hub.ingest import windows
 from holdfast.hub.ingest.background import tidy
 from holdfast.hub.ingest.sync import read_positions, sync
@@ -129,6 +132,39 @@ def test_what_is_old_stays_as_long_as_its_transcript(api: TestClient, store: Sto
     tidy(store)
     assert api.get("/api/compactions").json()["total"] == 0
     assert api.get("/api/sessions/s9/readings").json()["total"] == 0
+
+
+@pytest.mark.requirement("U5")
+def test_sessions_are_found_by_the_words_of_their_title_folder_or_id(
+    api: TestClient, store: Store
+) -> None:
+    a_past_session("s9", project="/work/tide"), a_past_session("s8", project="/work/reef")
+    api.post("/api/sessions", json={"id": "far"})
+    _read(store)
+
+    def found(words: str) -> set[str]:
+        listed = api.get("/api/history/sessions", params={"words": words}).json()["sessions"]
+        return {one["id"] for one in listed}
+
+    assert found("GAUGE /work/tide") == {"s9"}
+    assert found("s8") == {"s8"} and found("far") == {"far"}
+    assert found("nothing of it") == set()
+    [row, _] = api.get("/api/compactions").json()["compactions"]
+    assert row["title"] == RULE
+
+
+@pytest.mark.requirement("U5", "W4")
+def test_how_full_a_past_session_was_left_is_what_status_says(
+    api: TestClient, store: Store
+) -> None:
+    """Also where text came after the last answer, which nobody has counted yet."""
+    path = a_past_session("s9", a_prompt("one more, and " * 400))
+    _read(store)
+    run = CliRunner().invoke(holdfast_command, ["status", str(path), "--json"])
+    shown, terminal = api.get("/api/sessions/s9/state").json(), json.loads(run.stdout)
+    assert shown["used_tokens"] == terminal["used_tokens"] > 30_000
+    for name in ("edge_tokens", "estimated"):
+        assert shown[name] == terminal[name], name
 
 
 @pytest.mark.requirement("U5")

@@ -23,7 +23,7 @@ export function counted(value: number | null | undefined, isRead: boolean): stri
 
 /** What was restored, or would have been if hooks had run. */
 export function restored(value: number | null, wasGiven: boolean): string {
-  return value === null ? "" : `${number(value)}${wasGiven ? "" : " would be"}`;
+  return value === null ? "" : `${number(value)}${wasGiven || !value ? "" : " would be"}`;
 }
 
 export function bytes(value: number): string {

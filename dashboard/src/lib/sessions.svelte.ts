@@ -12,7 +12,7 @@ export type SessionList = Listed & { sessions: HistorySession[] };
 
 /** Call it while a component is set up. */
 export function sessionList(
-  wanted: () => Record<string, string> = () => ({}),
+  wanted: () => Record<string, string | undefined> = () => ({}),
 ): Resource<SessionList> {
   return resource<SessionList>(
     () => `api/history/sessions${query({ project_id: route.project, limit: 100, ...wanted() })}`,
@@ -20,10 +20,11 @@ export function sessionList(
   );
 }
 
-/** Call it while a component is set up; the answer names a session by its id. */
-export function sessionNames(): (id: string) => string {
+/** Call it while a component is set up; the answer names a session by its id. A page about one
+ * session asks for that one, which may be older than the newest. */
+export function sessionNames(only?: () => string): (id: string) => string {
   const world = getWorld();
-  const found = sessionList();
+  const found = sessionList(() => (only ? { words: only(), project_id: "" } : {}));
   return (id) => {
     const of = world.find(id, null);
     const known = found.data?.sessions.find((one) => one.id === id);

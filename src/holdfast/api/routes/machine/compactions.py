@@ -51,7 +51,7 @@ CompactionCounts = answer(
 )
 
 
-CompactionRow = answer("CompactionRow", "", CompactionPlace, CompactionCounts)
+CompactionRow = answer("CompactionRow", "title:str?", CompactionPlace, CompactionCounts)
 
 
 CompactionList = answer("CompactionList", "compactions:CompactionRow[]", Paged)
@@ -110,7 +110,9 @@ async def listed(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Response:
-    """Newest first."""
+    """Newest first. `title`: of the session, where this machine has its transcript."""
+    figures = (await read_files(history.load)).values()
+    titles = {one.session_id: one.title or None for one in figures}
 
     def look(connection: Connection) -> dict[str, Any]:
         page = readings.list_compactions(
@@ -118,7 +120,10 @@ async def listed(
         )
         counts = counts_of(connection, page.rows)
         pairs = zip(page.rows, counts, strict=True)
-        rows = [{**_row(connection, row), **count} for row, count in pairs]
+        rows = [
+            {**_row(connection, row), **count, "title": titles.get(row["session_id"])}
+            for row, count in pairs
+        ]
         return {"compactions": rows, **paging(page)}
 
     return respond(await db.read(look))

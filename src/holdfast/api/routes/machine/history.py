@@ -4,7 +4,7 @@ installation; `/api/today`: the totals of a day; `/api/usage`: what the sessions
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -35,6 +35,7 @@ MOST_VERIFIED = 100  # the newest: one takes about a millisecond
 AGENT_NAME = "^(" + "|".join(one.name for one in AGENTS) + ")$"
 Agent = Annotated[str, Query(pattern=AGENT_NAME)]
 Days = Annotated[int, Query(ge=1, le=366)]
+Words = Annotated[str, Query(max_length=200)]
 
 
 PastCompaction = answer(
@@ -140,12 +141,18 @@ async def sessions(
     until: Annotated[TimeMs | None, Query()] = None,
     least_minutes: Annotated[int, Query(ge=0, le=100_000)] = 0,
     least_compactions: Annotated[int, Query(ge=0, le=1_000)] = 0,
+    words: Words = "",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Response:
-    """Every session, the last used first: by project, agent, time, duration and compactions."""
+    """Every session, the last used first: by project, agent, time, duration and compactions.
+    `words`: those of this machine that have all of them in their title, id or folder; a whole id
+    also finds one of another machine."""
     figures = {file.session_id: file for file in (await read_files(history.load)).values()}
-    wanted = None if agent is None else [n for n, one in figures.items() if one.agent == agent]
+    parts = words.casefold().split()
+    wanted = {
+        name for name, one in figures.items() if agent in (None, one.agent) and _has_all(parts, one)
+    } | ({words} if words else set())
 
     def look(connection: Connection) -> tuple[Page, dict[str, str]]:
         page = past_sessions.list_past(
@@ -157,7 +164,7 @@ async def sessions(
             until_ms=until or past_sessions.FAR_MS,
             least_ms=60_000 * least_minutes,
             least_compactions=least_compactions,
-            session_ids=wanted,
+            session_ids=wanted if agent or parts else None,
         )
         return page, past_sessions.titles(connection, {row["id"] for row in page.rows})
 
@@ -167,6 +174,11 @@ async def sessions(
         _session(row, titles.get(row["id"]), figures.get(row["id"]), tariff) for row in page.rows
     ]
     return respond({"sessions": rows, **paging(page)})
+
+
+def _has_all(parts: Sequence[str], one: TranscriptFigures) -> bool:
+    text = f"{one.title} {one.session_id} {one.project}".casefold()
+    return all(part in text for part in parts)
 
 
 def _session(
