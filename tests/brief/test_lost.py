@@ -111,8 +111,10 @@ def test_answers_tasks_failing_commands_and_the_plan_are_looked_for(tmp_path: Pa
 @pytest.mark.requirement("B6")
 def test_a_paraphrase_is_found_by_its_meaning_where_there_are_vectors(tmp_path: Path) -> None:
     def nearness(texts: Sequence[str], passages: Sequence[str]) -> list[tuple[float, int]]:
-        assert passages == ["Work goes on.", "The loader takes sheets that begin with a BOM."]
-        return [(0.6, 1) for _ in texts]
+        assert passages == [
+            "The loader takes sheets that begin with a BOM."
+        ]  # two words say little
+        return [(0.6, 0) for _ in texts]
 
     session = Session().user(REQUEST).says("Ok.")
     session.runs("make tides", "tides.c:7: error: no moon", fails=True)

@@ -45,10 +45,30 @@ def test_one_process_of_a_machine_makes_vectors_at_a_time(monkeypatch: pytest.Mo
     filler.stop(20)
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_model")
+@pytest.mark.requirement("M2", "U5")
+def test_the_words_of_every_project_are_read_before_the_first_vector(tmp_path: Path) -> None:
+    names = [str(tmp_path / name) for name in ("first", "second")]
+    for name in names:
+        Path(name).mkdir()
+        a_session(Path(name), "s1", "the ferry leaves at nine", "Noted, nine.")
+    counts: list[tuple[int, int]] = []
+
+    def projects() -> list[str]:
+        found = [engines.open_index(name).counts() for name in names]
+        counts.append((sum(one.items for one in found), sum(one.vectors for one in found)))
+        return names
+
+    sync.Filler(projects).look()
+    projects()
+    assert counts == [(0, 0), (2, 0), (2, 2)]
+
+
 @pytest.mark.requirement("U3", "U5")
 def test_a_server_takes_in_sessions_at_once_and_makes_vectors_later(tmp_path: Path) -> None:
     a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
-    filler = sync.Filler(lambda: [str(tmp_path)], wait_seconds=0.0)
+    filler = sync.Filler(lambda: [str(tmp_path)], wait_seconds=0.2)
     filler.start()
     until(lambda: engines.open_index(str(tmp_path)).counts().items == 1, sync.LOOK_SECONDS - 5)
     filler.stop(20)

@@ -575,6 +575,7 @@ export interface SearchHit {
 export interface SearchAnswer {
   mode: string;
   notes: string[];
+  is_whole: boolean;
   results: SearchHit[];
 }
 

@@ -127,7 +127,8 @@ def _add_meaning(parts: list[_Part], words: SummaryWords, nearness: Nearness) ->
     """Compare those that the words did not find; what a command printed has no meaning of its
     own. Below a certain nearness it says nothing: all sentences about the same work are alike."""
     some = [part for part in parts if part.share < FOUND and part.item.section != "failing"]
-    passages = _within_limit(dict.fromkeys(words.lines))
+    lines = (line for line in words.lines if len(telling(line)) >= LEAST_WORDS)
+    passages = _within_limit(dict.fromkeys(lines))
     texts = _within_limit(part.text for part in some[:MOST_MEANT]) if passages else []
     near = nearness(texts, passages) if texts else []
     for part, (cosine, at) in zip(some, near, strict=False):

@@ -41,6 +41,7 @@ LESS = 0.8  # weight of those
 SAME = 0.8  # share of its words that stand elsewhere, if a text says nothing else
 COMPARED_CHARS = 4_000
 MADE_AGAIN = "the index was made again"
+UNREAD, AGAIN = "not read yet: ", "; search again for all"
 ONLY_WORDS = "searched by words only"
 HYBRID, KEYWORD = "hybrid", "keyword"
 NO_ITEMS = "nothing to search yet: this project has no session"
@@ -163,7 +164,7 @@ def _sync_others(project: str, notes: list[str], seconds: float, report: Report)
         except UnusableIndex:
             left += 1
     if left:
-        notes.append(f"not read yet: {counted(left, 'project')}; search again for all")
+        notes.append(f"{UNREAD}{counted(left, 'project')}{AGAIN}")
 
 
 def _new_first(project: str) -> tuple[bool, int]:
@@ -188,7 +189,7 @@ def _sync(index: Index, notes: list[str], seconds: float, report: Report) -> Ind
     try:
         done = sync.sync_index(index, seconds=seconds, report=report)
         if done.left:
-            notes.append(f"not read yet: {counted(done.left, 'source')}; search again for all")
+            notes.append(f"{UNREAD}{counted(done.left, 'source')}{AGAIN}")
     except IndexBusy:
         notes.append("another process is taking in what is new: it may be missing here")
     return index

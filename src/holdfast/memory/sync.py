@@ -39,6 +39,7 @@ LOOK_SECONDS = 15.0
 FIRST_VECTORS_SECONDS = 60.0  # of a server: until then, its model compares past summaries
 VECTORS_SECONDS = 300.0  # vectors are made later, so that the model need not stay in memory
 STEP_SECONDS = 0.5
+READ_SECONDS = 2.0  # on a busy machine half a second may end before the first entry
 PATIENCE_SECONDS = 10.0  # a request that hangs does not stop this work
 NICE = 5
 LOCK = "fill.lock"
@@ -209,8 +210,9 @@ class Filler:
         if sys.platform == "linux":  # no other system can do this for a single thread
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        self._vectors_at = time.monotonic() + (self._wait_seconds or FIRST_VECTORS_SECONDS)
         seconds = self._wait_seconds
+        is_server = seconds < LOOK_SECONDS
+        self._vectors_at = time.monotonic() + (FIRST_VECTORS_SECONDS if is_server else seconds)
         while not self._over.wait(seconds):
             seconds = LOOK_SECONDS
             with suppress(OSError), lock.hold_file(f"{locations.root()}/{LOCK}", 0) as is_ours:
@@ -218,26 +220,30 @@ class Filler:
                     self.look()
 
     def look(self) -> None:
+        """Words first, of every project: vectors of the first one took minutes, and until they were
+        made nothing was found in the others."""
         makes_vectors = time.monotonic() >= self._vectors_at
-        for project in self._projects():
-            try:
-                self._bring_up(project, makes_vectors)
-            # one project that cannot be indexed must not stop the others
-            except Exception as error:
-                words = f"{project}: {describe(error)}"
-                if words not in self._logged:
-                    log.add("WARN", "recall", words)
-                self._logged.add(words)
+        for step in (self._read_new, self._make_vectors)[: 1 + makes_vectors]:
+            for project in self._projects():
+                try:
+                    step(engines.open_index(locations.resolve(project)))
+                # one project that cannot be indexed must not stop the others
+                except Exception as error:
+                    words = f"{project}: {describe(error)}"
+                    if words not in self._logged:
+                        log.add("WARN", "recall", words)
+                    self._logged.add(words)
         if makes_vectors:
             self._vectors_at = time.monotonic() + VECTORS_SECONDS
 
-    def _bring_up(self, project: str, makes_vectors: bool) -> None:
-        index = engines.open_index(locations.resolve(project))
+    def _read_new(self, index: Index) -> None:
         while self._may_go_on():
-            done = sync_index(index, seconds=STEP_SECONDS)
+            done = sync_index(index, seconds=READ_SECONDS)
             if not (done.left and done.items):
                 break
-        if not makes_vectors or not index.counts().missing:
+
+    def _make_vectors(self, index: Index) -> None:
+        if not index.counts().missing:
             return
         with suppress(NoEmbedder):  # keyword search needs none, and every answer reports it
             embedder = embedders.current_embedder()

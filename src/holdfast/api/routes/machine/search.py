@@ -36,8 +36,9 @@ SearchResult = answer(
 
 SearchResultList = answer(
     "SearchResultList",
-    "mode:str notes:str[] results:SearchResult[]",
-    doc="`mode` is `hybrid`, or `keyword` where there are no vectors; `notes` say what to know.",
+    "mode:str notes:str[] is_whole:bool results:SearchResult[]",
+    doc="`mode` is `hybrid`, or `keyword` where there are no vectors; `notes` say what to know; "
+    "`is_whole` is false while something is still read in the background.",
 )
 
 
@@ -63,7 +64,8 @@ async def search(
     topics too; `keyword`: by words only."""
     project = await local_project(db, project_id) if project_id else await _any_project()
     if not project:
-        return respond({"results": [], "mode": recall.KEYWORD, "notes": [NOWHERE]})
+        nothing = {"results": [], "mode": recall.KEYWORD, "notes": [NOWHERE], "is_whole": True}
+        return respond(nothing)
 
     def look() -> dict[str, Any]:
         found = recall.recall(
@@ -76,7 +78,9 @@ async def search(
             by_keyword=keyword,
             seconds=SYNC_SECONDS,
         )
-        return found.plain()
+        is_whole = not any(note.startswith(recall.UNREAD) for note in found.notes)
+        notes = [note.removesuffix(recall.AGAIN) for note in found.notes]
+        return {**found.plain(), "notes": notes, "is_whole": is_whole}
 
     return respond(await read_files(_of_index, look))
 
