@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from math import ceil
 from typing import Any, NamedTuple
 
 from holdfast.memory.item import TURN, Item, pieces_of
@@ -94,7 +95,8 @@ class FoundItem(NamedTuple):
             "id": item.id,
             "kind": item.kind,
             "score": round(self.rank.score, 4),
-            "parts": {n: round(getattr(self.rank, n), 4) for n in ("keyword", "vector")},
+            # Rounded up: in a project where every entry has the word, it counts next to nothing.
+            "parts": {n: ceil(getattr(self.rank, n) * 1e4) / 1e4 for n in ("keyword", "vector")},
             "title": self.title,
             "snippet": self.snippet,
             "by": item.by,
