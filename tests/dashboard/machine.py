@@ -79,6 +79,8 @@ def fill(home: Path) -> LiveSession:
     odd.reaches(int(EDGE * 0.55), 4)
     calm = LiveSession(home / ".claude" / "projects" / "-reef", "calm-session", str(home / "reef"))
     calm.prompt("Explain the build")
+    calm.says("Shall I draw it, too?")
+    calm.prompt("yes")
     calm.reaches(int(EDGE * 0.2), 4)
     return main
 

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.api.test_history import a_past_session
 from tests.builders import EDGE
-from tests.dashboard.conftest import AXE, Visit
+from tests.dashboard.conftest import AXE, Visit, at_home, serving
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # a browser on a busy machine
 Begin = Callable[..., Visit]
@@ -49,10 +52,44 @@ def test_six_pages_are_drawn_and_accessible(machine: Any, visit: Begin) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.requirement("U5")
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_drawn_and_accessible(machine: Any, visit: Begin, theme: str) -> None:
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
+def test_every_page_is_drawn_and_accessible(
+    machine: Any, visit: Begin, theme: str, width: int
+) -> None:
     server, _ = machine
-    _look_at(visit(server, color_scheme=theme), *PAGES)
+    size = {"width": width, "height": 900}
+    _look_at(visit(server, color_scheme=theme, viewport=size), *PAGES)
+
+
+@pytest.mark.requirement("U5")
+def test_a_short_answer_shows_its_question_on_every_list(machine: Any, visit: Begin) -> None:
+    server, _ = machine
+    reader = visit(server)
+    words = "yes (to “Shall I draw it, too?”)"
+    reader.page.locator("tr[data-row]").filter(has_text=words).wait_for()
+    reader.go("sessions")
+    reader.page.get_by_role("row").filter(has_text=words).wait_for()
+    reader.go("session/calm-session")
+    reader.page.locator(".asked").filter(has_text=words).wait_for()
+
+
+@pytest.mark.requirement("U5")
+def test_any_session_is_found_by_its_words_in_the_palette(
+    tmp_path: Path, browser: Any, visit: Begin
+) -> None:
+    """There are more than the hundred that a list holds."""
+    with at_home(tmp_path):
+        for number in range(102):
+            a_past_session(f"s{number:03d}", project=f"/p{number:03d}")
+    with serving(tmp_path) as server:
+        reader = visit(server)
+        until(lambda: server.get("/api/history/sessions").json()["total"] == 102)
+        for number in ("000", "101"):
+            reader.page.keyboard.press("Control+k")
+            typed = reader.page.get_by_role("combobox", name="Search or jump to")
+            typed.fill(f"gauge p{number}")
+            reader.page.get_by_role("option").filter(has_text=f"s{number}, p{number}").click()
+            reader.page.wait_for_url(f"**/session/s{number}")
 
 
 @pytest.mark.requirement("U5")
