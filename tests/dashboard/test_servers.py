@@ -57,7 +57,7 @@ def test_a_fresh_installation_shows_what_past_summaries_left_out(
         items.get_by_role("option").filter(has_text=RULE).get_by_text("not found").wait_for()
         reader.judge()
         reader.go("health")
-        reader.see("no hook of Holdfast is installed; run `holdfast install`")
+        reader.see("no hook of Holdfast is installed; run holdfast install")
         reader.go("sessions?least_compactions=3")
         reader.see("No session fits")
         reader.page.get_by_role("button", name="Clear the filters").click()
