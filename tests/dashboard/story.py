@@ -61,7 +61,9 @@ class StorySession(LiveSession):
         self.write({**first, "message": {"role": "user", "content": asked}})
 
     def noted(self, **more: Any) -> None:
-        self.note(used_tokens=self.used, compactions=self.compactions, **more)
+        before = vars(states.load(places.window(self.session)))
+        saved = {name: value for name, value in before.items() if name.startswith("checkpoint_")}
+        self.note(used_tokens=self.used, compactions=self.compactions, **saved, **more)
 
     def saves(self, trigger: str) -> None:
         folder = places.window(self.session)
