@@ -84,12 +84,12 @@ def test_any_session_is_found_by_its_words_in_the_palette(
     with serving(tmp_path) as server:
         reader = visit(server)
         until(lambda: server.get("/api/history/sessions").json()["total"] == 102)
-        for number in ("000", "101"):
+        for name in ("000", "101"):
             reader.page.keyboard.press("Control+k")
             typed = reader.page.get_by_role("combobox", name="Search or jump to")
-            typed.fill(f"gauge p{number}")
-            reader.page.get_by_role("option").filter(has_text=f"s{number}, p{number}").click()
-            reader.page.wait_for_url(f"**/session/s{number}")
+            typed.fill(f"gauge p{name}")
+            reader.page.get_by_role("option").filter(has_text=f"s{name}, p{name}").click()
+            reader.page.wait_for_url(f"**/session/s{name}")
 
 
 @pytest.mark.requirement("U5")

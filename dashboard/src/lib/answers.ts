@@ -541,6 +541,7 @@ export interface RuleInForce {
   turn: number | null;
   text: string;
   reason: string;
+  answers: string;
 }
 
 export interface RunningWatcher {

@@ -91,7 +91,7 @@ OpenTask = answer("OpenTask", "text:str status:str source:str", SourcePlace)
 PlacedText = answer("PlacedText", "text:str", SourcePlace)
 
 
-RuleInForce = answer("RuleInForce", "reason:str", PlacedText)
+RuleInForce = answer("RuleInForce", "reason:str answers:str", PlacedText)
 
 
 UsedFile = answer("UsedFile", "path:str reads:int edits:int gone:bool step:int")
@@ -331,14 +331,16 @@ def _diff_of(path: str, state: State, folder: str) -> dict[str, Any] | None:
 def _rules(state: State, record: Record) -> Iterable[dict[str, Any]]:
     """Pins and marked rules, which every brief repeats, then all that the user typed, newest first:
     nothing decides which of that are rules."""
-    nowhere = place_of(record, Place())
+    nowhere = {"answers": "", **place_of(record, Place())}
     for pin in ledger.read(state.project, state.session_id).pins:
         yield {"text": pin.text, "reason": f"{pin.author}, for the {pin.scope}", **nowhere}
     for text in collect_marked_rules(state.project, window_brief.read_files(record)):
         yield {"text": text, "reason": MARKED, **nowhere}
     for turn in reversed(record.turns):
         if turn.asked:
-            yield {"text": turn.asked, "reason": TYPED, **place_of(record, turn.place)}
+            answers = answered(turn.asked, turn.reply_to)
+            about = {"reason": TYPED, "answers": answers, **place_of(record, turn.place)}
+            yield {"text": turn.asked, **about}
 
 
 def _files(record: Record) -> list[dict[str, Any]]:
