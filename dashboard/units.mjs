@@ -126,6 +126,16 @@ test("a short answer shows what it answers, without Markdown", async () => {
   assert.equal(asked({ ...of, asked: "Write the tide tables" }), "");
 });
 
+test("what was under way in a session that is over is unfinished", async () => {
+  const { workState } = await load("windows");
+  const words = ["running", "active", "completed", "pending"];
+  assert.deepEqual(
+    words.map((one) => workState(one, false)),
+    ["unfinished", "unfinished", "completed", "pending"],
+  );
+  assert.equal(workState("running", true), "running");
+});
+
 test("joiners of other scripts stay, what turns the direction of text is shown", async () => {
   const { counted, plain } = await load("format");
   assert.equal(

@@ -25,6 +25,11 @@ export function withQuestion(words: string, answers: string | null | undefined):
   return answers ? `${words} (to “${prose(answers)}”)` : words;
 }
 
+/** Nothing runs in a session that nobody uses any more: what was under way was left. */
+export function workState(word: string, isLive: boolean): string {
+  return isLive || !["running", "active"].includes(word) ? word : "unfinished";
+}
+
 export function forecast(of: WindowState): string {
   if (of.compacting) return "not yet";
   const steps = stepsLeft(of);
