@@ -36,8 +36,8 @@ from holdfast.session import window_brief
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Unreadable
 from holdfast.window.live_windows import is_live
+from holdfast.window.measurement import of_transcript
 from holdfast.window.state import State
-from holdfast.window.view import of_transcript
 from holdfast.wire import places
 
 View = TypeVar("View")
@@ -226,7 +226,7 @@ def _turns_and_steps(
     turns = turns_of(state, folder)
     if is_live(folder, state, row_times.now_ms()):
         return turns, None
-    about = os.stat(state.transcript)  # noqa: PTH116
+    about = Path(state.transcript).stat()
     whose = state.transcript, bool(state.agent_id)
     return turns, _past_steps(*whose, about.st_size, about.st_mtime_ns)
 
