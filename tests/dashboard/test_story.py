@@ -9,6 +9,7 @@ import pytest
 
 from tests.dashboard.conftest import Visit, at_home, serving
 from tests.dashboard.test_pages import Begin
+from tests.waiting import until
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]  # a browser on a busy machine
 
@@ -157,6 +158,8 @@ def test_a_tap_on_a_phone_leads_to_the_details_and_back(afternoon: Any, visit: B
     assert _is_in_view(page.locator("#chosen h2").filter(has_text="zone_orange"))
     page.get_by_role("button", name="Back to the list").click()
     assert _is_in_view(row)
+    found = "/api/search?q=memory&keyword=true"
+    until(lambda: server.get(found).json()["is_whole"])  # then the list does not grow any more
     reader.go("search?q=memory&mode=words")
     hit = page.get_by_role("listbox", name="Results").get_by_role("option").first
     hit.get_by_text("in Cut the peak memory").wait_for()
