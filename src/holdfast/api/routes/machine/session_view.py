@@ -29,7 +29,6 @@ from holdfast.record import commands, open_items, storage
 from holdfast.record import turns as record_turns
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.reader import RecordReader
-from holdfast.record.stream import read_turns
 from holdfast.record.turns import FIRST_TURNS, answered, place_of
 from holdfast.redact.find import redact
 from holdfast.session import window_brief
@@ -147,16 +146,15 @@ async def turns(
         return freed, readings.list_readings(connection, session_id, agent or ""), list(page.rows)
 
     freed, read, request_rows = await db.read(look)
-    known, note = await read_files(_view_of, _turns_and_steps, session_id, agent or "")
-    found, steps = known or ([], None)
-    if known is None and agent is None:
-        found = [_from_request(row) for row in reversed(request_rows)]
+    found, note = await read_files(_view_of, turns_of, session_id, agent or "")
+    if found is None:
+        found = [_from_request(row) for row in reversed(request_rows if agent is None else [])]
     some = found[::-1][offset : offset + limit]
     figures = {"count": len(some), "total": len(found), "limit": limit, "offset": offset}
     return respond(
         {
             **_whose(session_id, agent, note),
-            "turns": [{**one, **_with_tokens(one, freed, steps or read)} for one in some],
+            "turns": [{**one, **_with_tokens(one, freed, read)} for one in some],
             **figures,
         }
     )
@@ -208,37 +206,14 @@ def _with_tokens(turn: dict[str, Any], freed: list[Row], read: list[UsedAtStep])
 
 def _added_tokens(turn: dict[str, Any], read: list[UsedAtStep]) -> int | None:
     """By the readings from before its first step to its last; what a compaction freed in between
-    is not counted. None where they do not reach so far, or were thinned after a day: what lies
-    between two that stayed is lost."""
+    is not counted. None where they do not reach so far."""
     first, last = turn["step"] - 1, turn["step"] + turn["steps"] - 1
     begin = bisect_left(read, first, key=lambda one: one.step)
     end = bisect_right(read, last, key=lambda one: one.step)
     used = [one.used_tokens for one in read[begin:end]]
-    if len(used) < 2 or 2 * len(used) < turn["steps"]:
+    if len(used) < 2:
         return None
     return sum(max(0, after - before) for before, after in pairwise(used))
-
-
-def _turns_and_steps(
-    state: State, folder: str
-) -> tuple[list[dict[str, Any]], list[UsedAtStep] | None]:
-    """The turns, and the readings of a session that is over: from its transcript."""
-    turns = turns_of(state, folder)
-    if is_live(folder, state, row_times.now_ms()):
-        return turns, None
-    about = Path(state.transcript).stat()
-    whose = state.transcript, bool(state.agent_id)
-    return turns, _past_steps(*whose, about.st_size, about.st_mtime_ns)
-
-
-@lru_cache(8)
-def _past_steps(transcript: str, sidechain: bool, _size: int, _changed_ns: int) -> list[UsedAtStep]:
-    return [
-        UsedAtStep(step.number, 0, step.used_tokens, None)
-        for part in read_turns(transcript, sidechain=sidechain)
-        for step in part.steps
-        if step.used_tokens
-    ]
 
 
 def turns_of(state: State, folder: str) -> list[dict[str, Any]]:
