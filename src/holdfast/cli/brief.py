@@ -73,11 +73,8 @@ def brief(
 
 
 def _compose(chosen: Chosen, max_tokens: int | None, role: str) -> Brief:
-    """Compose a brief as the hook would, but from the whole file, and without recording that it was
-    read.
-
-    A given size is kept; without one, the brief grows as at a compaction.
-    """
+    """Compose a brief as the hook would, but from the whole file, and note no reading. Without a
+    size, the brief grows as at a compaction."""
     try:
         record = read_record(chosen.state.transcript, sidechain=bool(chosen.state.agent_id))
     except Unreadable as error:

@@ -86,8 +86,7 @@ def public_name(name: str) -> str:
 def with_public_times(row: Row) -> Row:
     """Replace points in time by their public form."""
     return {
-        (public := public_name(name)): value if public == name else to_iso(value)
-        for name, value in row.items()
+        public_name(name): to_iso(value) if is_time(name) else value for name, value in row.items()
     }
 
 

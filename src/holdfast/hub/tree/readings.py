@@ -83,7 +83,7 @@ def describe_windows(connection: Connection, found: Sequence[Row]) -> list[Row]:
             **{f"project_{name}": places.get(place, {}).get(name) for name in ("path", "name")},
             "title": None if agent_id else titles.get(session_id),
             "asked": clip(" ".join(words.split()), ASKED_CHARS) if words else None,
-            "answers": (request.get("metadata") or {}).get(known_sessions.ANSWERS),
+            "answers": (request.get("metadata") or {}).get("answers"),
             "trend": shares.get((session_id, agent_id), []),
         }
         details.append(detail)

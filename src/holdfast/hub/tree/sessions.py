@@ -36,7 +36,6 @@ from holdfast.text.sentences import title_of
 
 ACTIVE_MS = 30 * 60_000
 FAR_MS = 1 << 53
-ANSWERS = "answers"  # in the metadata of a request: what a short one answers
 TOTALS = ("total_tools_used", "total_success", "total_errors")
 SUMS = (*TOTALS, "total_duration_ms", "timed_actions")
 LAST_MS = sa.func.coalesce(sessions.c.seen_ms, sessions.c.started_ms)

@@ -190,7 +190,7 @@ def _from_request(row: Row) -> Any:
     """All that is known of a turn without its transcript."""
     about = {"step": None, "is_cut": False, "at": row_times.to_iso(row["created_ms"])}
     nothing = {"number": None, "steps": None, "said": None, **NO_READINGS, **about}
-    answers = (row["metadata"] or {}).get(sessions.ANSWERS, "")
+    answers = (row["metadata"] or {}).get("answers", "")
     return SessionTurn.of(Turn(row["prompt"], Place()), answers=answers, **nothing)
 
 

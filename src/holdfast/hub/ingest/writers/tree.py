@@ -25,7 +25,7 @@ from holdfast.hub.ingest.records import (
 )
 from holdfast.hub.store.rows import Row, RowCache, pick
 from holdfast.hub.store.tables import actions, requests, sessions, subtasks, tasks
-from holdfast.hub.tree.sessions import ANSWERS, keywords
+from holdfast.hub.tree.sessions import keywords
 
 DEFAULT_NAME = "Subagents"
 
@@ -67,7 +67,7 @@ class Tree:
             if task := self.tasks.get(ids.default_task_id(record.id)):
                 task["created_ms"] = record.at_ms
         if record.answers:
-            row["metadata"] = {**(row["metadata"] or {}), ANSWERS: record.answers}
+            row["metadata"] = {**(row["metadata"] or {}), "answers": record.answers}
 
     def _new_request(
         self, row_id: str, record: RecordedRequest | RecordedSubtask, prompt: str
