@@ -73,6 +73,19 @@ def test_a_validator_reads_what_fails_and_what_no_run_has_checked(session: Sessi
     assert "last calls: Write `tests/berths.test.ts`; Bash `npm test` (failed)" in brief
 
 
+@pytest.mark.requirement("B3", "B4")
+@pytest.mark.parametrize("role", AGENTS)
+def test_a_role_reads_the_beginning_of_each_request_where_not_all_fit(
+    session: Session, role: str
+) -> None:
+    for number in range(2):
+        words = f"Standing rule {number}: the harbour master signs whatever leaves the quay. " * 2
+        a_request(session.api, session_id=SESSION, prompt=words)
+    brief = session.brief(role, 500)
+    assert [words for words in REQUESTS if words[:30] not in brief] == []
+    assert all(f"Standing rule {number}" in brief for number in range(2))
+
+
 @pytest.mark.requirement("B3")
 def test_a_users_own_template_decides_over_http_too(session: Session, own_home: Path) -> None:
     folder = own_home / ".holdfast" / "templates"

@@ -244,7 +244,8 @@ def _user_words(record: Record, free: int, given: str, is_chosen: bool) -> list[
     a role is for comes before all but the request."""
     most = ROLE_SHARE if is_chosen and free > SMALL_UNITS // 2 else WORDS_SHARE
     needed = max(free * LEAST_WORDS_SHARE, quotes.needed_units(record, quotes.USUAL_CHARS))
-    words = quotes.items(record, int(min(needed, free * most)), given)
+    least = quotes.SHORT_CHARS if is_chosen else quotes.LEAST_CHARS
+    words = quotes.items(record, int(min(needed, free * most)), given, least=least)
     if not is_chosen or free > SMALL_UNITS:
         return words
     first = number_at_work(record)

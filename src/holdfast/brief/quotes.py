@@ -19,6 +19,7 @@ from holdfast.redact.find import redact
 from holdfast.text.fence import both_ends, flat, quoted, single_marks
 
 LEAST_CHARS, USUAL_CHARS, MOST_CHARS, CURRENT_CHARS = 80, 400, 4000, 1000
+SHORT_CHARS = 44  # of each message, where a role's brief has little room for all of them
 REPLY_CHARS = 80
 BARE_CHARS = 2  # shorter words mean nothing without what they answer
 ANSWER_CHARS, SHORTEST_ANSWER = 400, 30
@@ -138,8 +139,10 @@ def needed_units(record: Record, most: int = MOST_CHARS) -> int:
     return _total(quotes(record), most)
 
 
-def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
-    """Return the words that fit, as pinned items. If not even the start of each fits, the oldest
+def items(
+    record: Record, room: int, given: str = "", *, least: int = LEAST_CHARS
+) -> list[BriefItem]:
+    """Return the words that fit, as pinned items. If not even the `least` of each fits, the oldest
     are left out, and a line says so. `given` is what the model has already: of words that it has in
     part, only the rest is returned."""
     all_quotes = quotes(record)
@@ -150,8 +153,8 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
         all_quotes = [
             rest for quote in all_quotes if (rest := _without_given(quote, held)) is not None
         ]
-    kept = _as_many_as_fit(all_quotes, room)
-    limit = _largest_limit(kept, room)
+    kept = _as_many_as_fit(all_quotes, room, least)
+    limit = _largest_limit(kept, room, least)
     shown = [_item(quote, limit) for quote in kept]
     left = len(all_quotes) - len(kept) + (0 if given else record.turns_dropped)
     if left:
@@ -167,7 +170,7 @@ def items(record: Record, room: int, given: str = "") -> list[BriefItem]:
 
 def _cut_to_fit(newest: Quote, room: int) -> Quote:
     """Cut the newest words as far as the room needs it: they are the last to go."""
-    cut, most = newest, _least(newest)
+    cut, most = newest, CURRENT_CHARS if newest.is_current else LEAST_CHARS
     while most > LEAST_CHARS // 4 and (over := units(_text(cut, LEAST_CHARS)) - room) > 0:
         most = max(LEAST_CHARS // 4, min(most, len(newest.text)) - over // 2 - 1)
         cut = replace(newest, text=_cut(newest.text, most))
@@ -185,7 +188,8 @@ def _is_all(record: Record, all_quotes: Sequence[Quote], limit: int) -> bool:
         or record.queued
     )
     return not is_partial and all(
-        quote.chars <= max(limit, _least(quote)) + WHERE_CHARS for quote in all_quotes
+        quote.chars <= max(limit, CURRENT_CHARS * quote.is_current) + WHERE_CHARS
+        for quote in all_quotes
     )
 
 
@@ -201,27 +205,23 @@ def _without_given(quote: Quote, held: str) -> Quote | None:
     return replace(quote, text=f"… {quote.text[has:].lstrip()}") if has >= LEAST_CHARS else quote
 
 
-def _as_many_as_fit(queue: list[Quote], room: int) -> list[Quote]:
+def _as_many_as_fit(queue: list[Quote], room: int, least: int) -> list[Quote]:
     """Leave out the oldest, as many as needed; the last one stays."""
-    over = _total(queue, LEAST_CHARS) - room
+    over = _total(queue, least) - room
     left_out = 0
     while over > 0 and left_out < len(queue) - 1:
-        over -= units(_text(queue[left_out], LEAST_CHARS)) + PER_LINE - OLDER_CHARS * (not left_out)
+        over -= units(_text(queue[left_out], least)) + PER_LINE - OLDER_CHARS * (not left_out)
         left_out += 1
     return queue[left_out:]
 
 
-def _largest_limit(kept: Sequence[Quote], room: int) -> int:
-    longer = range(LEAST_CHARS + 1, MOST_CHARS + 1)
-    return LEAST_CHARS + bisect_right(longer, room, key=lambda most: _total(kept, most))
+def _largest_limit(kept: Sequence[Quote], room: int, least: int) -> int:
+    longer = range(least + 1, MOST_CHARS + 1)
+    return least + bisect_right(longer, room, key=lambda most: _total(kept, most))
 
 
 def _total(all_quotes: Sequence[Quote], most: int) -> int:
     return sum(units(_text(quote, most)) + PER_LINE for quote in all_quotes)
-
-
-def _least(quote: Quote) -> int:
-    return CURRENT_CHARS if quote.is_current else LEAST_CHARS
 
 
 def _item(quote: Quote, most: int) -> BriefItem:
@@ -232,7 +232,7 @@ def _item(quote: Quote, most: int) -> BriefItem:
 
 def _text(quote: Quote, most: int) -> str:
     """Return the words, what they answer, and where the rest of them is."""
-    most = max(most, _least(quote))
+    most = max(most, CURRENT_CHARS * quote.is_current)
     most += WHERE_CHARS if quote.chars <= most + WHERE_CHARS else 0  # telling where takes as long
     words = _cut(quote.text, most)
     text = f"({words})" if quote.is_act else quoted(words)

@@ -157,8 +157,10 @@ def _place_of(subtask: Row, reader: str, *, has_to_wait: bool) -> tuple[str, flo
 
 
 def _messages(posted: Sequence[Row], reader: str) -> Iterator[BriefItem]:
-    """Yield the last messages between agents; those to the reader are worth more."""
+    """Yield the last messages between agents; those to the reader stand with its own task, the
+    newest of them in any case."""
     words = [row for row in posted if _field(row, "topic") not in NOTICES and _content(row)]
+    has_own = False
     for age, row in enumerate(reversed(words)):
         who, whom = (
             next(filter(None, (_field(row, n) for n in names)), "") for names in (SENDER, RECEIVER)
@@ -167,8 +169,11 @@ def _messages(posted: Sequence[Row], reader: str) -> Iterator[BriefItem]:
         text = (
             f"{agent_name(who or '?')} to {to}, {flat(_field(row, 'topic'), 40)}: {_content(row)}"
         )
-        worth = (0.06 if whom and whom == reader else 0.008) / (1 + age / 2)
-        yield BriefItem("messages", text, worth, "posted on the board", order=-age)
+        is_own = bool(whom) and whom == reader
+        section, worth = ("own", 0.06) if is_own else ("messages", 0.008)
+        what = (section, text, worth / (1 + age / 2), "posted on the board", NOWHERE)
+        yield BriefItem(*what, pinned=is_own and not has_own, order=100 - age)
+        has_own = has_own or is_own
 
 
 def _content(message: Row) -> str:
