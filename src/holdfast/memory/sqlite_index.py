@@ -258,6 +258,7 @@ def open_file(project: str, path: str = "") -> sqlite3.Connection:
         connection = _connect(path)
         try:
             connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+            connection.execute("PRAGMA temp_store = MEMORY")  # as in hub/store/engine
             if not _is_ours(connection, path):
                 _make(connection, project)
         except BaseException:

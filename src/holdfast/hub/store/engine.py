@@ -134,12 +134,10 @@ WRITES = {"holdfast_writes": True}
 # FULL: a commit returns once its log is on the disk. With NORMAL, no flush followed any of 35
 # acknowledged writes. `fullfsync`: macOS keeps an `fsync` in the drive's own memory.
 # `secure_delete`: a deleted row cannot be read from the file's pages either.
+# `temp_store`: killed between two calls, SQLite would leave an empty file in /tmp.
 PRAGMAS = (
-    "journal_mode=WAL",
-    "synchronous=FULL",
-    "fullfsync=ON",
-    "secure_delete=ON",
-    "foreign_keys=ON",
+    *("journal_mode=WAL", "synchronous=FULL", "fullfsync=ON", "secure_delete=ON"),
+    *("foreign_keys=ON", "temp_store=MEMORY"),
 )
 # A dead network is noticed after half a minute instead of a quarter of an hour.
 _ALIVE = {
