@@ -112,7 +112,7 @@ def test_words_that_left_the_queue_do_not_wait_for_ever(
 def test_what_a_turn_added_is_the_same_days_later(
     api: TestClient, store: Store, tmp_path: Path
 ) -> None:
-    past = LiveSession(tmp_path / "past", "s7", "/p/tide", minutes=3 * 24 * 60)
+    past = LiveSession(tmp_path / "past", "s7", str(tmp_path / "tide"), minutes=3 * 24 * 60)
     for steps in (33, 45):
         past.prompt("Build the tide tables of one more harbour")
         for _ in range(steps):

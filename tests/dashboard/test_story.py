@@ -168,7 +168,7 @@ def test_a_tap_on_a_phone_leads_to_the_details_and_back(afternoon: Any, visit: B
 
 
 def _is_in_view(what: Any) -> bool:
+    """Scrolling takes its time, on a busy machine more of it."""
     what.wait_for()
-    what.page.wait_for_timeout(300)  # until it has scrolled
-    box = what.bounding_box()
-    return bool(0 <= box["y"] < 844)
+    until(lambda: 0 <= what.bounding_box()["y"] < 844)
+    return True

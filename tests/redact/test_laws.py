@@ -1,6 +1,5 @@
 """What holds for any text at all: redacting twice is once, plain text stays, time is linear."""
 
-import random
 import string
 import subprocess
 import sys
@@ -112,7 +111,7 @@ def test_importing_it_loads_re_and_typing_and_nothing_else() -> None:
 
 def test_a_token_that_has_no_digit_by_chance_is_found() -> None:
     """One of 500 tokens of 36 letters and digits has none; found by a run of torture."""
-    chosen = random.Random(4)
+    chosen = Random(4)
     bodies = ["".join(chosen.choices(string.ascii_letters, k=36)) for _ in range(400)]
     left = [body for body in bodies if body in redact(f"Use the token ghp_{body} for it")]
     assert len(left) <= 20, left[:3]
