@@ -108,7 +108,8 @@ def _checkpoint_folders(place: Place) -> list[Path]:
 
 def reported_by(session: ScriptedSession) -> set[str]:
     """What `status` and the status line name as the last checkpoint of this session."""
-    path = states.load(places.window(session.id)).checkpoint_path
+    state = states.load(places.window(session.id))
+    path = state.checkpoint_path or state.checkpoint_removed  # also if its file was lost
     return {path} if path else set()
 
 

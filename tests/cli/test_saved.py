@@ -56,3 +56,19 @@ def test_a_checkpoint_of_a_window_whose_hooks_sleep_settles_what_was_asked_for(
     else:
         fire("SessionEnd", grown, cwd=str(grown.parent))
     assert _asked() == ("none", 0.0)
+
+
+@pytest.mark.requirement("C1", "U3")
+def test_a_checkpoint_whose_file_is_gone_is_named_so_and_counts_as_unsaved(grown: Path) -> None:
+    path = Path(_json("checkpoint", "s1")["path"])
+    assert _asked() == ("none", 0.0)
+    path.unlink()
+    assert _asked()[1] > 0.5
+    found = _json("status", "s1")
+    gone = (found["checkpoint_path"], found["checkpoint_ms"], found["checkpoint_removed"])
+    assert gone == (None, None, str(path))
+    shown = " ".join(CliRunner().invoke(holdfast_command, ["status", "s1"]).stdout.split())
+    assert f"checkpoint {path.stem}, its file is gone {path}" in shown
+    assert "of the limit: no checkpoint" in shown and "just now (manual)" not in shown
+    assert Path(_json("checkpoint", "s1")["path"]).is_file()
+    assert _asked() == ("none", 0.0) and not _json("status", "s1")["checkpoint_removed"]

@@ -30,16 +30,18 @@ def test_model_and_user_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         raise ValueError("no reason")
 
     (tmp_path / "s1.jsonl").touch()
+    saved = tmp_path / "one.md"
+    saved.touch()
     monkeypatch.setattr(window_brief, "compose_brief", fails)
     moment = Moment({"hook_event_name": "SessionStart", "session_id": "s1"}, 1_780_000_000_000)
     with lock_state(moment.folder) as state:
-        state.checkpoint_path = "/p/.claude/checkpoints/one.md"
+        state.checkpoint_path = str(saved)
         state.restored = {"said": 2}
     before = Path(moment.folder, "brief.txt")
     before.write_text("the brief of the compaction before")
     said = json.loads(_tell("compact", tmp_path))
     to_model = said["hookSpecificOutput"]["additionalContext"]
-    assert "could not be restored" in to_model and "/p/.claude/checkpoints/one.md" in to_model
+    assert "could not be restored" in to_model and str(saved) in to_model
     assert not before.exists(), "the second brief would leave out what stands in it"
     with lock_state(moment.folder) as state:
         assert state.restored == {}

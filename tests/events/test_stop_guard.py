@@ -21,7 +21,7 @@ def _call(event: str, tool: str, answer: str) -> SpoolLine:
 @pytest.mark.requirement("G7")
 def test_the_reason_names_the_last_checkpoint_only_if_there_is_one() -> None:
     facts = StopFacts(unsaved_ratio=0.54)
-    first = "54% of the compaction limit is used, and this session has no checkpoint yet: "
+    first = "54% of the compaction limit is used, and this session has no checkpoint: "
     assert first + f"run `{COMMAND} checkpoint`" in judge(facts, COMMAND)
     later = judge(facts._replace(has_checkpoint=True), COMMAND)
     assert "54% of the compaction limit was used since the last checkpoint: " in later

@@ -84,7 +84,7 @@ def test_an_open_error_holds_a_stop_up_until_the_command_passes(tmp_path: Path) 
 def test_much_used_since_the_last_checkpoint_holds_a_stop_up(tmp_path: Path) -> None:
     path = _session(tmp_path, ON, used=60_000)
     reason = _stop(path)["reason"]
-    assert "this session has no checkpoint yet" in reason
+    assert "this session has no checkpoint" in reason
     assert f"run `{console_command()} checkpoint` to save one" in reason
     fire("PreCompact", path, environ={**ON, "CLAUDE_PROJECT_DIR": str(tmp_path)})
     fire("PostToolUse", path, environ=ON, tool_use_id="t1")

@@ -177,14 +177,16 @@ def _rows(report: dict[str, Any]) -> list[tuple[str, str]]:
     edge = f"{report['edge_tokens']:,} in a window of {report['window_tokens']:,}"
     agent = f", agent {report['agent_id']}" if report["agent_id"] else ""
     client = f"client {report['client_version'] or 'unknown'}"
-    path, guard = report["checkpoint_path"] or "", report["stop_guard"]
-    saved = f"{Path(path).stem}, " if path else ""  # its id, as `resume` takes it
+    removed, guard = report["checkpoint_removed"], report["stop_guard"]
+    path = report["checkpoint_path"] or removed or ""
+    # its id, as `resume` takes it
+    saved = f"{Path(path).stem}, {'its file is gone' if removed else ''}" if path else ""
     if report["checkpoint_trigger"]:
         saved += f"{_ago(report['checkpoint_ms'])} ({report['checkpoint_trigger']})"
     heard = "none in this session; these figures are from its transcript"
     heard = _ago(report["heard_ms"]) if report["heard_ms"] else heard
     heard = f"the session ended {_ago(report['ended_ms'])}" if report["ended_ms"] else heard
-    since = " since the last checkpoint" if report["checkpoint_ms"] else ": no checkpoint yet"
+    since = " since the last checkpoint" if report["checkpoint_ms"] else ": no checkpoint"
     against = ["stops are forced"] * guard["forced"]
     against += [f"{task} runs" for task in guard["running_subtasks"]]
     against += [f"unresolved: {error}" for error in guard["unresolved_errors"]]
@@ -245,7 +247,6 @@ def _ago(ms: int) -> str:
 
 
 PAST_SESSIONS = 10
-MOST_ASKED = 1_000
 
 
 def _show_past(running: Collection[str], start: str) -> None:
@@ -257,7 +258,7 @@ def _show_past(running: Collection[str], start: str) -> None:
         with suppress(OSError, Unreadable):  # deleted meanwhile
             count = str(lookup.compactions(path).count)
             age = terminal.age(time.time() - modified_at(path))
-            asked = fence.clean(redact(" ".join(first_words(path).split())[:MOST_ASKED]))
+            asked = fence.clean(short(title_of(redact(first_words(path))), TITLE_CHARS))
             rows.append((name[:8], age, count, short(Path(project_of(path)).name, 16), asked))
     if rows:
         say("Not running, newest first; `holdfast replay ID` shows what happened in one:", err=True)

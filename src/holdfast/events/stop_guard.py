@@ -79,7 +79,7 @@ def judge(facts: StopFacts, command: str) -> str:
         since = (
             "was used since the last checkpoint"
             if facts.has_checkpoint
-            else "is used, and this session has no checkpoint yet"
+            else "is used, and this session has no checkpoint"
         )
         reasons.append(
             f"{about}{facts.unsaved_ratio:.0%} of the compaction limit {since}: "

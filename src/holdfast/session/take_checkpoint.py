@@ -113,7 +113,8 @@ def save(
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
     state.checkpoint_saved_ms = int(kept.document.created.timestamp() * 1000)
-    state.checkpoint_path, state.checkpoint_tokens = kept.path, used_tokens
+    state.checkpoint_path, state.checkpoint_removed = kept.path, ""
+    state.checkpoint_tokens = used_tokens
     return kept
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 CONTEXT_HIGH, OK = "context_high", "ok"
 _AHEAD = "ops_left", "ops_left_low", "ops_left_high", "minutes_left", "pace_ms"
-_NOTED = "checkpoint_trigger", "checkpoint_path", "cwd", "project", "transcript"
+_NOTED = (
+    *("checkpoint_trigger", "checkpoint_path", "checkpoint_removed"),
+    *("cwd", "project", "transcript"),
+)
 TRIGGER, NOTHING = "trigger_checkpoint", "none"
 
 

@@ -60,6 +60,7 @@ class State:
     checkpoint_saved_ms: int = 0  # when the file in `checkpoint_path` was saved
     checkpoint_trigger: str = ""
     checkpoint_path: str = ""
+    checkpoint_removed: str = ""  # the path of a checkpoint whose file is gone, until the next one
     added: str = ""  # by the model, to its checkpoints: `checkpoint.additions`
     checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
     stop_guard: int = 0  # 1 on; 2 on, 3 off by a variable that only this session's hooks see
@@ -138,6 +139,10 @@ def _from_json(value: dict[str, Any]) -> State:
     state.zone, state.alert = min(state.zone, 3), min(state.alert, 4)
     if not 0.5 <= state.density <= 20:
         state.density = 0.0
+    if state.checkpoint_path and not os.path.lexists(state.checkpoint_path):
+        state.checkpoint_removed, state.checkpoint_path = state.checkpoint_path, ""
+        state.checkpoint_ms = state.checkpoint_saved_ms = state.checkpoint_tokens = 0
+        state.checkpoint_trigger = ""
     return state
 
 
