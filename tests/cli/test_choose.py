@@ -50,9 +50,7 @@ def _session(tmp_path: Path, name: str, *events: str) -> Path:
 
 
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize(
-    "command", ["checkpoint --project .", "compress --now", "brief", "lost", "status"]
-)
+@pytest.mark.parametrize("command", ["checkpoint --project .", "brief", "lost", "status"])
 def test_no_command_leaves_a_window_of_the_recorded_session(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +59,14 @@ def test_no_command_leaves_a_window_of_the_recorded_session(
     assert found.exit_code == 0, found.output
     assert not Path(places.windows()).exists()
     assert list(Path(tempfile.gettempdir()).glob("holdfast-*/state.json")) == []
+
+
+@pytest.mark.requirement("U3")
+def test_the_recorded_session_is_saved_only_in_a_folder_that_is_named(own_home: Path) -> None:
+    refused = _invoke("checkpoint", "--demo")
+    assert refused.exit_code == 2 and "--demo needs --project DIR" in refused.stderr
+    assert _invoke("compress", "--now", "--demo").exit_code == 2
+    assert not list(own_home.rglob("*.md")) and not list(own_home.rglob("*.json"))
 
 
 @pytest.mark.requirement("U3")
@@ -182,9 +188,7 @@ def test_a_checkpoint_is_saved_of_the_session_that_status_shows_without_hooks(
     shown = _json("status")
     assert shown["session_id"] == "aaaa1111"
     assert 0.5 < shown["stop_guard"]["unsaved_ratio"] < 0.6
-    assert "unsaved 54% of the limit: no checkpoint yet" in " ".join(
-        _invoke("status").stdout.split()
-    )
+    assert "unsaved 54% of the limit: no checkpoint" in " ".join(_invoke("status").stdout.split())
     saved = _invoke("checkpoint", "--json")
     assert json.loads(saved.stdout)["path"].startswith(f"{here}/")
     assert "no hook has run in session" in saved.stderr
@@ -201,7 +205,8 @@ def test_status_of_all_lists_the_newest_past_sessions_before_any_hook_has_run(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     for number in range(12):
-        lines = [a_prompt(f"Count boat {number}."), an_answer(90_000)]
+        long = " Then row." * 200 if number == 5 else ""
+        lines = [a_prompt(f"Count boat {number}.{long}"), an_answer(90_000)]
         lines += [a_boundary(), a_summary(), an_answer(9_000)] if number == 11 else []
         for line in lines:
             line["cwd"] = f"/srv/harbour{number}"
@@ -214,6 +219,9 @@ def test_status_of_all_lists_the_newest_past_sessions_before_any_hook_has_run(
     assert first.split()[3:] == ["1", "harbour11", "Count", "boat", "11."]
     assert others[0].split()[3:] == ["0", "harbour10", "Count", "boat", "10."]
     assert "compactions" in found.stderr
+    monkeypatch.delenv("COLUMNS")
+    in_a_pipe = _invoke("status", "--all").stdout
+    assert "Then row." in in_a_pipe and max(map(len, in_a_pipe.splitlines())) < 200
     assert json.loads(_invoke("status", "--all", "--json").stdout) == []
     assert _invoke("status", "--all", "00000003").stdout.startswith("00000003 ")
     refused = _invoke("status", "nosuch").exception

@@ -85,8 +85,9 @@ def test_where_the_current_folder_is_gone_it_is_said_so(tmp_path: Path, words: l
 
 @pytest.mark.requirement("U3", "X6")
 @pytest.mark.usefixtures("nowhere")
-def test_a_checkpoint_that_cannot_be_saved_says_why_once() -> None:
-    error = _refused("checkpoint", "--demo")
+def test_a_checkpoint_that_cannot_be_saved_says_why_once(tmp_path: Path) -> None:
+    (tmp_path / ".claude").write_text("")
+    error = _refused("checkpoint", "--demo", "--project", str(tmp_path))
     assert str(error).startswith("no checkpoint was saved: ")
     assert str(error).count("checkpoint was saved") == 1 and "holdfast log" not in str(error)
     assert "Not a directory" in str(error)

@@ -11,7 +11,7 @@ from holdfast.checkpoint import checkpoint_file, find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.index import CheckpointEntry
 from holdfast.cli import sessions
-from holdfast.cli.options import AS_JSON, FOLDER, in_project, of_session
+from holdfast.cli.options import AS_JSON, FOLDER, demo_session, in_project, of_session
 from holdfast.cli.terminal import paint, print_json, say, working
 from holdfast.files.folders import INSIDE
 from holdfast.session import take_checkpoint
@@ -43,6 +43,8 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
       holdfast checkpoint            this folder's session
       holdfast checkpoint 752b636e   another one, by the start of its id
     """
+    if session == demo_session() and project is None:
+        raise click.UsageError("--demo needs --project DIR: the folder to save the example in")
     chosen = sessions.choose(session, only_here=project is None)
     now_ms = int(time.time() * 1000)
     with (
@@ -50,7 +52,10 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
         sessions.working_folder(chosen) as folder,
         window_state.lock_state_if_possible(folder) as state,
     ):
-        _fill(state, chosen.state)
+        # No hook may have recorded this window: its transcript tells then.
+        state.transcript = chosen.state.transcript
+        for name in ("session_id", "agent_id", "cwd", "project"):
+            setattr(state, name, getattr(state, name) or getattr(chosen.state, name))
         if chosen.folder:  # the end of a gzip file cannot be read alone
             measurement.measure(state, settings_load.load(state.project), now_ms, folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
@@ -70,13 +75,6 @@ def checkpoint(session: str, project: Path | None, as_json: bool, **given: tuple
     how = "the same state was saved already" if kept.reused else how
     whose = f"session {shown(chosen.state.session_id[:8])}"
     say(f"{whose}, {how}; `holdfast resume {kept.id}` shows it", err=True)
-
-
-def _fill(state: window_state.State, chosen: window_state.State) -> None:
-    """Fill in the state of a window that no hook has recorded, from its transcript."""
-    state.transcript = chosen.transcript
-    for name in ("session_id", "agent_id", "cwd", "project"):
-        setattr(state, name, getattr(state, name) or getattr(chosen, name))
 
 
 class NoSuchFile(HoldfastError):
@@ -137,10 +135,8 @@ def show_reports(reports: list[checks.VerifyReport]) -> None:
     if not reports:
         say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
     elif len(reports) != 1:
-        say(
-            f"{counted(len(reports), 'checkpoint')}, {f'{bad} NOT' if bad else 'all'} verified",
-            err=True,
-        )
+        words = f"{bad} NOT" if bad else "all"
+        say(f"{counted(len(reports), 'checkpoint')}, {words} verified", err=True)
 
 
 @click.command()

@@ -33,23 +33,24 @@ def _session_ids(ctx: click.Context, param: click.Parameter, start: str) -> list
     return [session for session in by_session() if session.startswith(start)][:MOST_IDS]
 
 
-def of_session(command: Function) -> Function:
-    """Which session: SESSION, --transcript or --demo. The command gets one word, `session`: an id,
-    its first characters, a transcript file, or nothing."""
+def of_session(command: Function, *, has_demo: bool = True) -> Function:
+    """Which session: SESSION, --transcript or --demo (if `has_demo`). The command gets one word,
+    `session`: an id, its first characters, a transcript file, or nothing."""
 
     @click.argument(
         "word", default="", metavar="[SESSION]", type=click.Path(), shell_complete=_session_ids
     )
-    @click.option("--transcript", type=click.Path(), hidden=True)  # an older form of SESSION
-    @click.option("--demo", is_flag=True, help="Use the recorded example session.")
+    # an older form of SESSION
+    @click.option("--transcript", type=click.Path(), default="", hidden=True)
     @wraps(command)
-    def with_session(word: str, transcript: str | None, demo: bool, **given: Any) -> object:
+    def with_session(word: str, transcript: str, demo: bool = False, **given: Any) -> object:
         named = [name for name in (word, transcript, demo and demo_session()) if name]
         if len(named) > 1:
             raise click.UsageError("a session is named twice")
         return command(session=next(iter(named), ""), **given)
 
-    return with_session
+    demo = flag("--demo", help="Use the recorded example session.")
+    return demo(with_session) if has_demo else with_session
 
 
 def demo_session() -> str:

@@ -4,6 +4,7 @@ looks for older topics and compresses them."""
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import click
@@ -160,7 +161,7 @@ def _named(segment_id: str) -> Compressed:
 
 
 @click.command()
-@of_session
+@partial(of_session, has_demo=False)
 @flag("--now", help="Compress however full the window is.")
 def compress(session: str, now: bool) -> None:
     """Compress the older topics of a session.
