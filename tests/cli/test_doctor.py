@@ -73,6 +73,20 @@ def test_a_missing_second_hook_is_told_with_what_it_costs(tmp_path: Path, own_ho
     assert _doctor(tmp_path)[0] == 0
 
 
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_missing_slash_command_is_told_and_install_brings_it_back(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _install()
+    (own_home / ".claude/commands/holdfast/plan.md").unlink()
+    code, found = _doctor(tmp_path)
+    gone = "the slash command /holdfast:plan cannot be found; run `holdfast install`"
+    assert (code, found["troubles"]) == (1, [gone])
+    _install()
+    assert _doctor(tmp_path)[0] == 0
+
+
 @pytest.mark.requirement("U2", "U6")
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(

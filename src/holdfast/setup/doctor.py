@@ -73,6 +73,7 @@ def examine(project: Path) -> dict[str, Any]:
         *(f"{copy}; {DamagedTranscript.hint}" for copy in damaged_copies(COPIES_SECONDS)),
         *_ingest_troubles(),
         *_plugin_troubles(installs),
+        *(words for install in installs for words in _missing_commands(install)),
         *map(_settings_trouble, settings.errors),
         *filter(None, [session_end.check_note(settings, int(time.time() * 1000))]),
     ]
@@ -311,6 +312,16 @@ def _project_files(project: Path) -> set[Path]:
     """The settings files of the project, unless they are the user's own."""
     files = {scope: settings_file(scope, Path(places.user_home()), project) for scope in SCOPES}
     return set(files.values()) - {files["user"]}
+
+
+def _missing_commands(install: Install) -> Iterator[str]:
+    """The slash commands that we wrote beside these hooks and that are gone."""
+    kept = receipts.load(Path(places.home()).absolute(), install.path)
+    files = [Path(file.path) for file in kept.files] if kept else []
+    gone = [file.stem for file in files if file.suffix == ".md" and not os.path.lexists(file)]
+    if gone:
+        names = ", ".join(f"/holdfast:{name}" for name in gone)
+        yield f"the slash command{'s' * (len(gone) > 1)} {names} cannot be found; {_fix(install)}"
 
 
 def _removed_line(install: Install) -> Iterator[str]:
