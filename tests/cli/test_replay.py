@@ -61,6 +61,16 @@ def test_a_compaction_says_what_was_not_found_and_what_is_restored(tmp_path: Pat
 
 
 @pytest.mark.requirement("U8")
+def test_what_a_compaction_has_no_line_for_is_counted(tmp_path: Path) -> None:
+    rules = [f"Never paint the {name} boats after sunset." for name in ("red", "old", "far", "tin")]
+    lines = _filled(summary="Nothing.")
+    path = a_transcript(tmp_path / "s1.jsonl", *map(a_prompt, rules), *lines)
+    [hit] = json.loads(_run(str(path), "--json"))["compactions"]
+    assert len(hit["not_found"]) == 6
+    assert "… 3 more: --json has all; `holdfast lost` shows" in _run(str(path))
+
+
+@pytest.mark.requirement("U8")
 def test_without_a_word_the_newest_session_of_this_folder_is_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -215,6 +215,8 @@ def _measured(report: SummaryReport) -> Iterator[str]:
     for item in report.not_found[:SHOWN_ITEMS]:
         text = short(inert(" ".join(item.item.text.split())), WORDS_CHARS)
         yield f"  - {KINDS[item.kind]}: {text}"
+    if (more := len(report.not_found) - SHOWN_ITEMS) > 0:
+        yield f"  … {more:,} more: --json has all; `holdfast lost` shows the last compaction's"
     restored = _kinds(report.restored, report.messages) or "none of it"
     restored = "all of it" if report.restored == report.not_found else restored
     missing = _kinds(report.not_restored, report.messages)
