@@ -190,12 +190,12 @@ def _show(status: BudgetStatus, most: int) -> None:
     left = in_words(status.ops_left) or status.forecast_basis
     used = f"{estimate_mark(status.estimated)}{status.used_ratio:.1%} of the compaction limit used"
     say(f"{paint('window', 'bold')}  {used}; left: {shown(left)}", hang=8)
-    rows = [
-        (part.name, f"{part.share:.0%}", f"{part.share_tokens:,}", f"{part.spent_tokens:,}")
-        for part in status.parts
-    ]
-    rows.append(("headings", "", "", f"{status.frame_tokens:,}"))
-    draw_table(("compartment", "share", "room", "used"), rows)
+    rows = []
+    for part in status.parts:
+        tokens = (part.share_tokens, part.borrowed_tokens, part.spent_tokens)
+        rows.append((part.name, f"{part.share:.0%}", *(f"{count:,}" for count in tokens)))
+    rows.append(("headings", "", "", "", f"{status.frame_tokens:,}"))
+    draw_table(("compartment", "share", "room", "borrowed", "used"), rows)
     for part in status.parts:
         by = "" if part.set_by == "role" else f" (share set by the {part.set_by})"
         if part.items:
