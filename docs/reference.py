@@ -56,6 +56,9 @@ SETTING_PAGES = {  # by how the name of a setting begins
     "notes_": "checkpoints",
 }
 
+# Defaults that are no single value
+DEFAULTS = {"brief_tokens": "2000; at a compaction 3% of the limit"}
+
 
 def commands() -> Iterator[str]:
     """Who takes `--json`, the everyday commands, the groups, then what is not listed."""
@@ -167,7 +170,8 @@ def _setting(one: Setting) -> str:
     if not (allowed or one.is_text or one.is_names):
         allowed = _range(one.low, one.high)
     values = f" One of {allowed}." if one.choices else f" {allowed}." if allowed else ""
-    return _row(f"`{one.name}`", str(one.default), who, f"{one.meaning}.{values}{more}")
+    default = DEFAULTS.get(one.name, str(one.default))
+    return _row(f"`{one.name}`", default, who, f"{one.meaning}.{values}{more}")
 
 
 def tools() -> Iterator[str]:

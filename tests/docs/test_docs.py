@@ -56,7 +56,7 @@ def test_a_page_that_is_not_up_to_date_is_noticed_and_written_again(tmp_path: Pa
     assert subprocess.run(line, check=False).returncode == 0
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# Settings\n") and text.endswith("<!-- end -->\nMine.\n")
-    assert all(f"| `{one.name}` | {one.default} |" in text for one in TABLE)
+    assert all(f"| `{one.name}` | {one.default}" in text for one in TABLE)
     assert "old" not in text.splitlines()
 
 

@@ -81,8 +81,8 @@ def run(
 
     \b
     Examples:
-      holdfast run plan.md --dry-run                      what would be started
-      holdfast run plan.md -- --allowedTools Bash,Edit    start, or resume
+      holdfast run plan.md --dry-run                          what it would start
+      holdfast run plan.md -- --allowedTools Bash,Edit,Write  start, or resume
     """
     if claude_process.is_nested(os.environ) and not status:
         words = "this session was itself started by `holdfast run`"
