@@ -22,7 +22,7 @@ from holdfast.text.sentences import clip, ends_of
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import Answer, Attachment, Boundary, Entry, Prompt, Result, Summary
 from holdfast.transcript.reader import Reader
-from holdfast.transcript.user_words import without_briefs
+from holdfast.transcript.user_words import without_briefs, without_reminders
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 TEXT_CHARS = 30_000  # of what was asked, of a text, of a report
@@ -246,7 +246,7 @@ class _Stream:
         call = self._state.calls.pop(agents.one_line(block.tool_use_id), None)
         if call is None:
             return
-        text = without_briefs(block.text)
+        text = without_reminders(without_briefs(block.text))
         call.end, call.ended_at, call.is_error = entry.offset, entry.timestamp[:40], block.is_error
         call.output_chars = len(text)
         call.output = ends_of(text, max(SAMPLE_CHARS, self._output_chars))

@@ -206,6 +206,17 @@ def without_briefs(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
+def without_reminders(text: str) -> str:
+    """Return a tool's result without the blocks that the client puts around it for the model."""
+    for _ in range(MOST_BLOCKS if "<system-reminder>" in text else 0):
+        before, opened, block = f"\n{text}".rpartition("\n<system-reminder>")
+        if opened and block.rstrip().endswith("</system-reminder>"):
+            text = before[1:]
+        elif text.startswith("<system-reminder>"):
+            text = text.partition("</system-reminder>")[2] or text
+    return text
+
+
 def _command(text: str) -> str:
     """A slash command with what was typed after it; what follows the tags is the text of a skill.
     Alone it asks the model for something where the client wrote the message before the name; in
