@@ -9,6 +9,7 @@ from holdfast.memory.recall import recall
 from holdfast.text import fence
 from tests.memory.transcripts import a_line, a_session, said, written
 
+REMINDER = "<system-reminder>\nThe walrus may be out of date.\n</system-reminder>"
 MODES = "Which permission mode do the tests run in?"
 
 
@@ -37,8 +38,36 @@ def test_a_short_reply_is_found_by_what_it_answers(project: Path) -> None:
     talk = ("go on", "Shall the tide gauge report in feet?", "no", "Metres it is.")
     a_session(project, "s1", *talk, "what else?", "Nothing.")
     found = recall("gauge feet or metres", project=str(project)).found
-    assert f"{talk[1]} → no" in [one.item.title for one in found]
-    assert any(one.item.sayings == [f"{talk[1]}\nno", "Metres it is."] for one in found)
+    [reply] = [one for one in found if "Metres it is." in one.item.sayings]
+    assert reply.title == reply.item.sayings[0] == f"“no” (to “{talk[1]}”)"
+
+
+@pytest.mark.requirement("M2")
+def test_what_a_reply_answers_never_stands_as_the_words_of_the_user(project: Path) -> None:
+    """However long it is, and whichever of its words are looked for."""
+    answer = f"The kelp is noise. {'None of it is lost. ' * 30}Want me to clean it up?"
+    a_session(project, "s1", "look at the kelp", answer, "yes", "Done.")
+    for query in ("kelp noise", "clean", "done"):
+        [*_, title] = sorted(one.title for one in recall(query, project=str(project)).found)
+        assert title.startswith("“yes” (to “None of it") and title.endswith("clean it up?”)")
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"{REMINDER}\notter", ["otter"]),
+        (f"otter\n\n{REMINDER}\n{REMINDER}\n", ["otter"]),
+        ("seal\n     2→<system-reminder>\n     3→walrus</system-reminder>", ["seal", "walrus"]),
+        (f"seal\n{REMINDER}\notter", ["seal", "walrus", "otter"]),
+    ],
+)
+def test_what_the_client_puts_around_a_result_is_not_found(
+    project: Path, text: str, kept: list[str]
+) -> None:
+    lines = said("s1", "what sleeps here?", "I will look.")
+    written(project, "s1", lines + called("Bash", {"command": "cat note"}, text))
+    assert [word for word in ("seal", "walrus", "otter") if matched(project, word)] == kept
 
 
 @pytest.mark.requirement("M2")

@@ -14,13 +14,12 @@ import click
 from holdfast.cli.options import AS_JSON, flag
 from holdfast.cli.terminal import clean, paint, print_json, say, working
 from holdfast.memory.item import DECISION, KINDS, MESSAGE, PAGE_CHARS, TURN
-from holdfast.text.numbers import short
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.results import FoundItem, SearchAnswer
 
-ASKED_CHARS = 160
+LABELS = {TURN: "asked", DECISION: "answers", MESSAGE: "message"}  # of a title
 LONGER_PAGE_CHARS = 8_000
 FILL_SECONDS, PATIENT_SECONDS = 4.0, 15.0  # of making vectors; on a terminal, where it is shown
 NO_PROJECT = "nothing to search yet: no project has a session"
@@ -123,13 +122,10 @@ def _show(answer: SearchAnswer, all_projects: bool) -> None:
 
 
 def _lines(result: FoundItem) -> Iterator[str]:
-    """Yield where it was said, what was asked there or the question it answers, then each
-    passage."""
+    """Yield where it was said, what the user asked or a decision answers, then each passage."""
     yield f"{paint(result.id, 'bold')}  {clean(_where(result))}"
-    if result.item.kind == MESSAGE:
-        yield f"message: {clean(result.item.title)}"
-    elif result.item.title and result.kind in (TURN, DECISION):
-        yield f"asked: {short(clean(result.title), ASKED_CHARS)}"
+    if result.item.title and result.kind in LABELS:
+        yield f"{LABELS[result.kind]}: {clean(result.title)}"
     for place in dict.fromkeys(filter(None, result.places)):
         yield clean(place)
 
@@ -140,6 +136,6 @@ def _where(result: FoundItem) -> str:
     if item.last_turn > item.first_turn:
         steps = f"steps {item.first_turn}-{item.last_turn}"
     session = f"session {item.session[:8]}" if item.session else ""
-    title = "" if item.kind in (TURN, DECISION, MESSAGE) else item.title
+    title = "" if item.kind in LABELS else item.title
     parts = (item.by, title, steps, session, item.at[:16].replace("T", " "))
     return ", ".join(filter(None, parts))

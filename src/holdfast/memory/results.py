@@ -13,7 +13,7 @@ _RULED = re.compile("`?([-=_*~#\u2500\u2501\u2550])\\1{5,}`?")  # a rule drawn b
 CHARS = 300
 TITLE_CHARS = 160
 MOST_PLACES = 40  # occurrences of one word that are examined
-ASKED_CHARS = 240  # of the request of a turn
+ASKED_CHARS = 220  # of the request of a turn
 ANSWER_CHARS = 160
 
 

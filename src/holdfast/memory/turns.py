@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from holdfast.memory.item import LONGEST_TEXT, SAYING, TURN, Item, SourceRead, clean, id_of
 from holdfast.record.model import TurnCall, TurnPart
 from holdfast.record.stream import load_state, read_turns, save_state
-from holdfast.record.turns import is_answer
-from holdfast.text.sentences import clip, clip_last
+from holdfast.record.turns import is_answer, question_at_end
+from holdfast.text.fence import both_ends, quoted
+from holdfast.text.sentences import clip
 from holdfast.transcript import Unreadable
 
 MOST_ITEMS = 2_000  # per reading, so that a transaction stays short
 TITLE_CHARS, MORE_CHARS = 300, 12_000
+REPLY_CHARS, REPLY_TO_CHARS = 80, 110  # in a title
 CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
 _ASKING_US = "/holdfast:search "  # a search is no answer to the next search like it
 # Our tools and commands that quote earlier text.
@@ -86,20 +88,24 @@ def _request(first: TurnPart) -> str:
 def _question(first: TurnPart) -> str:
     """Return the question of the model that the user's words answer. Nothing else that was said
     before belongs to them: it would be found here instead of in its own turn."""
-    return first.reply_to if is_answer(first.reply_to) else ""
+    return first.reply_to if _request(first) and is_answer(first.reply_to) else ""
 
 
 def _title(first: TurnPart) -> str:
-    """Return what a turn is about: "yes" needs the question that it answers."""
-    if question := _question(first):
-        return clip_last(f"{question} → {_request(first)}", TITLE_CHARS)
-    return clip(_request(first), TITLE_CHARS)
+    """Return the user's words. "yes" needs the question that it answers."""
+    to, words = both_ends(question_at_end(_question(first)), REPLY_TO_CHARS), _request(first)
+    return _reply(both_ends(words, REPLY_CHARS) if to else clip(words, TITLE_CHARS), to)
+
+
+def _reply(words: str, to: str) -> str:
+    """Return words with what they answer, so that nobody takes that for the user's."""
+    return f"{quoted(words)} (to {quoted(to)})" if to else words
 
 
 def _sayings(turn: list[TurnPart]) -> Iterator[str]:
     """Yield what was said: by the user, in answers to questions too, by subagents, by the model."""
     first = turn[0]
-    yield f"{_question(first)}\n{_request(first)}".strip()
+    yield _reply(_request(first), _question(first)).strip()
     for part in turn:
         yield from part.queued
         reports = [*(call.report for call in part.calls if call.report), *part.reports]
