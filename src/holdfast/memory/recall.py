@@ -32,6 +32,7 @@ BY_WORDS, BY_MEANING = 300, 200  # candidates of each search, divided among the 
 LEAST_OF_EACH = 50
 LOOKED_AT, LOOKED_AT_LEAST = 3, 40  # times the wanted number: several may say the same
 AT_ONCE = 4
+MOST_BY_MEANING = 3  # results, where none has any of the words
 MOST = 200
 BESIDE = 0.3
 LEAST_COVERAGE = 0.2
@@ -207,6 +208,7 @@ def search_indexes(
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
     found = rank_results(indexes, asked, limit, wanted, vectors)
     if found and not any(one.rank.keyword for one in found):
+        found = found[:MOST_BY_MEANING]
         notes.append(BY_MEANING_ALONE)
     notes = list(dict.fromkeys(notes))  # the same reason may stop the vectors of texts and query
     return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD, asked.terms)
