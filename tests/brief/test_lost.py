@@ -80,7 +80,7 @@ def test_the_least_found_comes_first_beside_the_nearest_passage(tmp_path: Path) 
     assert "Round the heights" in first["text"] and 0 < first["share"] < 0.6
     assert "importer read files" in first["passage"] and second["is_found"]
     shown = _lost(tmp_path, session)
-    assert "1 of 2 items not found in the summary, least found first:" in shown
+    assert "1 of 2 items not found in the summary: 1 of your 2 messages with enough words" in shown
     assert "nearest: " in shown and "byte order mark." not in shown
     assert "byte order mark." in _lost(tmp_path, session, "--all")
 

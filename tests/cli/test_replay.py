@@ -54,7 +54,7 @@ def test_a_compaction_says_what_was_not_found_and_what_is_restored(tmp_path: Pat
     assert (hit["messages"], hit["brief_tokens"] > 0) == (2, True)
     assert hit["warned_steps_ahead"] >= 5
     shown = " ".join(_run(str(path)).split())
-    assert "not found in the summary: 1 of your 2 messages" in shown
+    assert "not found in the summary: 1 of your 2 messages with enough words" in shown
     assert "Holdfast restores all of it" in shown
     assert f"warned {hit['warned_steps_ahead']} steps ahead: orange" in shown
     assert "Claude Code counted 167,050 tokens; Holdfast read" in shown
@@ -100,4 +100,4 @@ def test_what_no_brief_has_room_for_is_named_as_not_restored(
     assert len(hit["restored"]) + len(hit["not_restored"]) == len(hit["not_found"])
     missing = len(hit["not_restored"])
     shown = " ".join(_run(str(path)).split())
-    assert f"there was no room for {missing} of your {hit['messages']} messages" in shown
+    assert f"there was no room for {missing} messages" in shown

@@ -49,7 +49,8 @@ def test_a_fresh_installation_shows_what_past_summaries_left_out(
         a_past_session("one"), a_past_session("two", project="/q")
     with serving(tmp_path) as server:
         reader = visit(server)
-        reader.see("Your last 2 compactions: 2 of your 4 messages are not in the summaries")
+        words = "2 of your 4 messages with enough words are not in the summaries"
+        reader.see(f"Your last 2 compactions: {words}")
         reader.judge()
         reader.page.get_by_role("link").filter(has_text=RULE[:20]).first.click()
         reader.see("would be restored")

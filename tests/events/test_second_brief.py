@@ -138,7 +138,7 @@ def test_the_number_of_items_not_found_is_the_same_wherever_it_is_told(
     said = work.hook("UserPromptSubmit", prompt="go on with it")["systemMessage"]
     assert said.endswith("; 3 were not found in the summary: holdfast lost")
     shown = CliRunner().invoke(lost, ["--transcript", str(work.path)]).stdout
-    assert "3 of 3 items not found in the summary, least found first:" in shown
+    assert "3 of 3 items not found in the summary: 2 of your 2 messages" in shown
     told = CliRunner().invoke(lost, ["--transcript", str(work.path), "--json"]).stdout
     kinds = sorted(one["kind"] for one in json.loads(told)["items"])
     assert kinds == ["failing", "request", "request"]

@@ -17,6 +17,7 @@ import msgspec
 from holdfast.brief import quotes, work_items
 from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
+from holdfast.text.numbers import counted
 from holdfast.text.sentences import clip, is_prose, split, telling, words
 
 LEAST_WORDS = 3  # telling ones; "yes, let's add this" means nothing in a summary
@@ -84,6 +85,17 @@ def _items(record: Record) -> Iterator[BriefItem]:
     yield from (task for task in work_items.tasks(record) if task.reason != work_items.DONE)
     yield from work_items.failures(record, 1, {})
     yield from islice(work_items.plan(record), 1)
+
+
+def count_messages(kinds: Iterable[str]) -> int:
+    """Count the user's messages, with answers to questions, among items of these kinds."""
+    return sum(kind in (REQUEST, ANSWER) for kind in kinds)
+
+
+def of_messages(count: int, total: int) -> str:
+    """`7 of your 13 messages with enough words`: shorter ones are not looked for in a summary."""
+    words = f"{count:,} of your {counted(total, 'message')} with enough words"
+    return "your only message" if count == total == 1 else words
 
 
 class _Part(msgspec.Struct):

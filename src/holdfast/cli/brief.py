@@ -1,15 +1,16 @@
 """`holdfast brief`: what would be restored now, and why each line is there. `holdfast lost`: how
 much of each item the last compaction's summary holds."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from holdfast.brief import summary_coverage as coverage
 from holdfast.brief.compose import Brief
 from holdfast.brief.item import hook_tokens
 from holdfast.brief.roles import ROLES
-from holdfast.brief.summary_coverage import ANSWER, FAILING, PLAN, REQUEST, TASK, MeasuredItem
 from holdfast.cli.options import AS_JSON, flag, of_session
 from holdfast.cli.sessions import Chosen, NoSuchTranscript, choose, newest_compacted
 from holdfast.cli.terminal import draw_table, paint, print_json, say, working
@@ -25,13 +26,14 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
 KINDS = {  # in the order of what matters
-    REQUEST: "message",
-    ANSWER: "answer",
-    TASK: "open task",
-    FAILING: "failing command",
-    PLAN: "plan",
+    coverage.REQUEST: "message",
+    coverage.ANSWER: "answer",
+    coverage.TASK: "open task",
+    coverage.FAILING: "failing command",
+    coverage.PLAN: "plan",
 }
 PASSAGE_CHARS = 240
+Items = Sequence[coverage.MeasuredItem]
 
 
 @click.command()
@@ -171,10 +173,10 @@ def _no_compaction(state: State) -> HoldfastError:
     return HoldfastError(f"{name} has not been compacted, so there is no summary", hint)
 
 
-def _show_items(items: list[MeasuredItem], *, show_all: bool) -> None:
+def _show_items(items: Items, *, show_all: bool) -> None:
     missing = [item for item in items if not item.is_found]
-    order = ", least found first:" if missing else "."
-    say(f"{len(missing):,} of {counted(len(items), 'item')} not found in the summary{order}")
+    kinds = f": {in_kinds(missing, items)}" if missing else "."
+    say(f"{len(missing):,} of {counted(len(items), 'item')} not found in the summary{kinds}")
     for item in items if show_all else missing:
         say(f"  {item.share:>4.0%}  {KINDS[item.kind]}: {inert(' '.join(item.item.text.split()))}")
         if item.passage:
@@ -182,3 +184,13 @@ def _show_items(items: list[MeasuredItem], *, show_all: bool) -> None:
             say(f"        {how}: {short(inert(' '.join(item.passage.split())), PASSAGE_CHARS)}")
     if not show_all and len(missing) < len(items):
         say(f"{counted(len(items) - len(missing), 'item')} found: holdfast lost --all", err=True)
+
+
+def in_kinds(some: Items, items: Items = ()) -> str:
+    """`5 of your 12 messages with enough words, 2 open tasks`; without all items, `5 messages`."""
+    kinds = [item.kind for item in some]
+    messages = coverage.count_messages(kinds)
+    of_all = coverage.count_messages(item.kind for item in items)
+    words = coverage.of_messages(messages, of_all) if items else counted(messages, "message")
+    others = [counted(kinds.count(one), KINDS[one]) for one in list(KINDS)[2:] if one in kinds]
+    return ", ".join([words, *others] if messages else others)

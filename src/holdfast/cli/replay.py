@@ -1,7 +1,6 @@
 """`holdfast replay`: what Holdfast would have done in any past session; nothing to install."""
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
@@ -10,9 +9,9 @@ from typing import Any
 
 import click
 
-from holdfast.brief.summary_coverage import REQUEST, MeasuredItem
+from holdfast.brief.summary_coverage import count_messages
 from holdfast.cli import sessions, terminal
-from holdfast.cli.brief import KINDS
+from holdfast.cli.brief import KINDS, in_kinds
 from holdfast.cli.options import AS_JSON, of_session
 from holdfast.cli.terminal import ALERT_PAINT, paint, print_json, say, working
 from holdfast.client import claude_folder, limit_settings
@@ -127,8 +126,8 @@ def _plain_report(report: SummaryReport | None) -> dict[str, Any]:
         name: [summary_report.plain(item) for item in getattr(report, name)]
         for name in ("not_found", "restored", "not_restored")
     }
-    sizes = {"messages": report.messages, "brief_tokens": report.brief_tokens}
-    return {"items": len(report.items), **rows, **sizes}
+    sizes = {"items": len(report.items), "brief_tokens": sum(report.brief_sizes)}
+    return {**sizes, **rows, "messages": count_messages(item.kind for item in report.items)}
 
 
 def _show(
@@ -211,27 +210,18 @@ def _measured(report: SummaryReport) -> Iterator[str]:
     if not report.not_found:
         yield f"all {counted(len(report.items), 'item')} found in the summary"
         return
-    yield paint(f"not found in the summary: {_kinds(report.not_found, report.messages)}", "yellow")
+    yield paint(f"not found in the summary: {in_kinds(report.not_found, report.items)}", "yellow")
     for item in report.not_found[:SHOWN_ITEMS]:
         text = short(inert(" ".join(item.item.text.split())), WORDS_CHARS)
         yield f"  - {KINDS[item.kind]}: {text}"
     if (more := len(report.not_found) - SHOWN_ITEMS) > 0:
         yield f"  … {more:,} more: --json has all; `holdfast lost` shows the last compaction's"
-    restored = _kinds(report.restored, report.messages) or "none of it"
+    restored = in_kinds(report.restored) or "none of it"
     restored = "all of it" if report.restored == report.not_found else restored
-    missing = _kinds(report.not_restored, report.messages)
+    missing = in_kinds(report.not_restored)
     why = f"; {NO_ROOM.removesuffix(' it')} {missing}" if missing else ""
     size = " + ".join(f"{tokens:,}" for tokens in report.brief_sizes)
     yield paint(f"Holdfast restores {restored}", "green") + f", in {size} tokens{why}"
-
-
-def _kinds(items: Sequence[MeasuredItem], messages: int) -> str:
-    """`5 of your 12 messages, 2 open tasks`."""
-    counts = Counter(item.kind for item in items)
-    of_yours = f"{counts[REQUEST]:,} of your {messages:,} messages"
-    words = [of_yours if messages > 1 else "your only message"] * bool(counts[REQUEST])
-    others = (kind for kind in KINDS if kind != REQUEST and counts[kind])
-    return ", ".join([*words, *(counted(counts[kind], KINDS[kind]) for kind in others)])
 
 
 BLOCKS = " ▁▂▃▄▅▆▇█"

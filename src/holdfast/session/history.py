@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast import __version__
+from holdfast.brief.summary_coverage import count_messages, of_messages
 from holdfast.client import agents
 from holdfast.client.agents import agent_of
 from holdfast.client.claude_folder import project_of
 from holdfast.record.user_input import first_words
 from holdfast.redact.find import redact
 from holdfast.session.summary_report import compaction_report
-from holdfast.text.numbers import counted
 from holdfast.text.sentences import title_of
 from holdfast.transcript import Unreadable, lookup
 from holdfast.transcript.lookup import read_compactions
@@ -131,8 +131,7 @@ def in_words(found: Sequence[SessionCompaction]) -> str:
     messages = sum(one.counts.messages or 0 for one in found)
     missing = sum(one.counts.messages_not_found or 0 for one in found)
     which = "your last compaction" if len(found) == 1 else f"your last {len(found)} compactions"
-    words = f"{missing:,} of your {counted(messages, 'message')} {'is' if missing == 1 else 'are'}"
-    words = "your only message is" if messages == missing == 1 else words
+    words = f"{of_messages(missing, messages)} {'is' if missing == 1 else 'are'}"
     where = "summary" if len(found) == 1 else "summaries (counted at each compaction)"
     return f"{which}: {words} not in the {where}"
 
@@ -152,18 +151,16 @@ def counts_in(report: dict[str, Any]) -> dict[str, int | None]:
         return dict.fromkeys(COUNTS)
     items = report["items"]
     missing = [item for item in items if not item["is_found"]]
-    messages = [item for item in items if item["kind"] in MESSAGES]
     return {
         "items": len(items),
         "not_found": len(missing),
         "restored": sum(one["restored_in"] is not None for one in missing),
-        "messages": len(messages),
-        "messages_not_found": sum(not message["is_found"] for message in messages),
+        "messages": count_messages(item["kind"] for item in items),
+        "messages_not_found": count_messages(item["kind"] for item in missing),
     }
 
 
 COUNTS = ("items", "not_found", "restored", "messages", "messages_not_found")
-MESSAGES = ("request", "answer")
 
 
 def save(figures: Figures) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from holdfast.brief.compose import MOST_SUMMARY, Brief, compose, compose_second
 from holdfast.brief.item import OUTPUT_TOKENS, BriefItem
-from holdfast.brief.quotes import quotes
 from holdfast.brief.summary_coverage import MeasuredItem, measure, missing
 from holdfast.brief.summary_instructions import write_instructions
 from holdfast.budget.compartments import tokens_of, units
@@ -33,16 +32,11 @@ class SummaryReport:
 
     items: list[MeasuredItem]
     restored: list[MeasuredItem]
-    messages: int  # that the user had sent
     brief_sizes: tuple[int, ...]  # tokens of the first brief, and of the second if there is one
 
     @property
     def not_found(self) -> list[MeasuredItem]:
         return [item for item in self.items if not item.is_found]
-
-    @property
-    def brief_tokens(self) -> int:
-        return sum(self.brief_sizes)
 
     @property
     def not_restored(self) -> list[MeasuredItem]:
@@ -73,7 +67,6 @@ def summary_reports(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summa
             SummaryReport(
                 measured.items,
                 [item for item in measured.items if not (item.is_found or item in left_out)],
-                len(quotes(measured.record)),
                 _sizes([brief.text for brief in (first, second) if brief.lines]),
             ),
         )
