@@ -42,11 +42,11 @@ class Session:
         given = {"project_id": self.project["id"], "session_id": SESSION}
         return post(self.api, "request", prompt=words, **given)
 
-    def _wave(self, number: int, *names: str) -> list[Any]:
+    def wave(self, number: int, *names: str) -> list[Any]:
         given = {"request_id": self.requests[-1]["id"], "wave_number": number}
         return [post(self.api, "task", name=name, **given) for name in names]
 
-    def _subtask(self, task: Any, role: str, words: str, **more: Any) -> Any:
+    def subtask(self, task: Any, role: str, words: str, **more: Any) -> Any:
         agent_id, kind = AGENTS[role]
         given = {"task_id": task["id"], "agent_id": agent_id, "agent_type": kind}
         return post(self.api, "subtask", description=words, **given, **more)
@@ -57,27 +57,27 @@ class Session:
 
     def _plan(self) -> None:
         """Two waves are over; the third runs; two are to come."""
-        [schema] = self._wave(1, "schema")
-        done = self._subtask(schema, "specialist", "Design ships, berths and bookings")
+        [schema] = self.wave(1, "schema")
+        done = self.subtask(schema, "specialist", "Design ships, berths and bookings")
         self._end(done, "completed", summary="Three tables; bookings has a tstzrange `during`")
-        [routes] = self._wave(2, "routes")
-        done = self._subtask(routes, "developer", "Write POST /bookings and GET /berths")
+        [routes] = self.wave(2, "routes")
+        done = self.subtask(routes, "developer", "Write POST /bookings and GET /berths")
         self._end(done, "completed", summary="Both routes answer; no overlap check yet")
-        broken = self._subtask(routes, "validator", "Load test with 200 ships")
+        broken = self.subtask(routes, "validator", "Load test with 200 ships")
         self._end(broken, "failed", error="k6 is not installed on the runner")
         for wave in (schema, routes):
             self.api.patch(f"/api/tasks/{wave['id']}", json={"status": "completed"})
-        constraint, check, review = self._wave(3, "constraint", "overlap check", "review")
-        lock = self._subtask(
+        constraint, check, review = self.wave(3, "constraint", "overlap check", "review")
+        lock = self.subtask(
             constraint, "specialist", "Exclusion constraint on berth and `during`", status="running"
         )
-        fix = self._subtask(
+        fix = self.subtask(
             check, "developer", "Answer 409 when the constraint refuses", status="running"
         )
         blocked = {"status": "blocked", "blocked_by": [fix["id"], lock["id"]]}
-        self._subtask(review, "validator", "Review the double booking fix", **blocked)
-        self._wave(4, "tide table import", "draught rule")
-        self._wave(5, "audit log of cancellations")
+        self.subtask(review, "validator", "Review the double booking fix", **blocked)
+        self.wave(4, "tide table import", "draught rule")
+        self.wave(5, "audit log of cancellations")
         self.subtasks = {"specialist": lock["id"], "developer": fix["id"]}
 
     def _act(self, agent: str, tool: str, *paths: str, **more: Any) -> None:

@@ -73,6 +73,19 @@ def test_a_validator_reads_what_fails_and_what_no_run_has_checked(session: Sessi
     assert "last calls: Write `tests/berths.test.ts`; Bash `npm test` (failed)" in brief
 
 
+@pytest.mark.requirement("B3", "A2")
+def test_each_of_two_tasks_of_one_agent_that_somebody_waits_for_is_named(session: Session) -> None:
+    [task] = session.wave(6, "release")
+    ids = [
+        session.subtask(task, "developer", words, status="running")["id"]
+        for words in ("Write the notes", "Tag the commit")
+    ]
+    blocked = {"status": "blocked", "blocked_by": ids}
+    session.subtask(task, "validator", "Read the notes", **blocked)
+    brief = session.brief("validator")
+    assert "be-1 (running: Write the notes), be-1 (running: Tag the commit)" in brief
+
+
 @pytest.mark.requirement("B3", "B4")
 @pytest.mark.parametrize("role", AGENTS)
 def test_a_role_reads_the_beginning_of_each_request_where_not_all_fit(

@@ -116,13 +116,14 @@ def _subtasks(
     shown = {_field(part, "agent_id") for part in parts}
     for part in sorted(parts, key=lambda part: _field(part, "status") != "running"):
         names = [name for name in part.get("blocked_by") or () if isinstance(name, str)]
-        whole = {name.partition(" (")[0]: name for name in names}
-        waits = [flat(who if who in shown else name, 120) for who, name in whole.items()]
+        agents = [name.partition(" (")[0] for name in names]
+        told = zip(agents, names, strict=True)
+        waits = [flat(agent if agent in shown else name, 120) for agent, name in told]
         waits += [
             _awaited(edge)
             for edge in edges
             if _field(edge, "blocked_agent") == _field(part, "agent_id")
-            if _field(edge, "blocked_by") not in whole
+            if _field(edge, "blocked_by") not in agents
         ]
         waits = [] if _field(part, "status") in OVER else waits
         section, worth, why = _place_of(part, reader, has_to_wait=bool(waits))
@@ -132,7 +133,7 @@ def _subtasks(
         who = "" if section == "own" else _name_of(part)
         begins = f"{who}{', ' if who else ''}{stood}: "
         begins += flat(_field(part, "description"), min(400 if section == "own" else 160, most))
-        begins += f"; waits for {', '.join(waits)}" if waits else ""
+        begins += f"; waits for {', '.join(dict.fromkeys(waits))}" if waits else ""
         result = redact(plain_words(part.get("result")))
         begins += " → " if result else ""
         text = quote_ends(begins, result, min(RESULT_CHARS, most)) if result else begins
